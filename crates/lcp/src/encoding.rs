@@ -1,0 +1,78 @@
+//! Hex, base64 and decimal texts in the one canonical form each that the protocols accept.
+
+use base64::{BASE64, BASE64URL_NOPAD, HEXLOWER, HEXLOWER_PERMISSIVE};
+
+/// `0x` and lower-case hex.
+pub fn hex(bytes: &[u8]) -> String {
+    format!("0x{}", HEXLOWER.encode(bytes))
+}
+
+/// The bytes of `0x` and an even number of hex digits of either case.
+pub fn from_hex(text: &str) -> Option<Vec<u8>> {
+    HEXLOWER_PERMISSIVE.decode(text.strip_prefix("0x")?.as_bytes()).ok()
+}
+
+/// How many bytes `0x` hex text holds, or `None` if it is not such text.
+pub fn hex_len(text: &str) -> Option<usize> {
+    let digits = text.strip_prefix("0x")?;
+    (digits.len() % 2 == 0 && digits.bytes().all(|b| b.is_ascii_hexdigit())).then_some(digits.len() / 2)
+}
+
+/// Fills `bytes` from exactly that many pairs of hex digits, without a prefix.
+pub fn hex_into(digits: &str, bytes: &mut [u8]) -> Option<()> {
+    if digits.len() != bytes.len() * 2 {
+        return None;
+    }
+    HEXLOWER_PERMISSIVE.decode_mut(digits.as_bytes(), bytes).ok().map(|_| ())
+}
+
+/// Padded standard base64.
+pub fn base64(bytes: &[u8]) -> String {
+    BASE64.encode(bytes)
+}
+
+/// The bytes of padded standard base64 in its canonical form (RFC 4648 section 3.5): no white space, no URL-safe
+/// letters, unused bits zero.
+pub fn from_base64(text: &str) -> Option<Vec<u8>> {
+    // The decoder also takes padded texts in a row, which have another length than their bytes' own text.
+    BASE64.decode(text.as_bytes()).ok().filter(|bytes| BASE64.encode_len(bytes.len()) == text.len())
+}
+
+/// Unpadded base64url.
+pub fn base64url(bytes: &[u8]) -> String {
+    BASE64URL_NOPAD.encode(bytes)
+}
+
+/// The bytes of unpadded base64url in its canonical form.
+pub fn from_base64url(text: &str) -> Option<Vec<u8>> {
+    BASE64URL_NOPAD.decode(text.as_bytes()).ok()
+}
+
+/// Whether the text is 1 to `max_digits` decimal digits.
+pub fn is_decimal(text: &str, max_digits: usize) -> bool {
+    (1..=max_digits).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_canonical() {
+        assert_eq!(from_base64("/w=="), Some(vec![0xFF]));
+        assert_eq!(from_base64(""), Some(vec![]));
+        for text in ["/x==", "/w", "_w==", "/w==\n", " /w==", "/w=", "=", "/w==/w=="] {
+            assert_eq!(from_base64(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn hex_takes_pairs_after_a_small_x() {
+        assert_eq!(from_hex("0xAbcD"), Some(vec![0xAB, 0xCD]));
+        assert_eq!(hex_len("0x"), Some(0));
+        for text in ["0XAB", "AB", "0xA", "0xAG", "0x A"] {
+            assert_eq!(from_hex(text), None, "{text}");
+            assert_eq!(hex_len(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+use super::{MAX_DEPTH, Text, Value};
+
+/// The compact JSON text, as `JSON.stringify` writes it: members in their order, ECMAScript number forms, a lone
+/// surrogate as an escape, an infinity as `null`.
+pub fn write(value: &Value) -> String {
+    let mut out = String::new();
+    write_value(&mut out, value, Members::AsHeld);
+    out
+}
+
+/// The RFC 8785 form, or `None` for a value that has none: a lone surrogate, a number that is not finite, or more than
+/// [`MAX_DEPTH`] levels.
+pub fn canonical(value: &Value) -> Option<String> {
+    if !value.nests_within(MAX_DEPTH) || !has_canonical_scalars(value) {
+        return None;
+    }
+    let mut out = String::new();
+    write_value(&mut out, value, Members::Sorted);
+    Some(out)
+}
+
+/// Whether two values are one: the very same array or object, or equal in RFC 8785 form. A value without that form
+/// equals nothing but itself.
+pub fn same(a: &Value, b: &Value) -> bool {
+    a.is(b) || canonical(a).is_some_and(|a| canonical(b) == Some(a))
+}
+
+fn has_canonical_scalars(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) => true,
+        Value::Number(number) => number.is_finite(),
+        Value::String(text) => text.as_str().is_some(),
+        Value::Array(items) => items.iter().all(has_canonical_scalars),
+        Value::Object(object) => object.iter().all(|(name, value)| name.as_str().is_some() && has_canonical_scalars(value)),
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Members {
+    AsHeld,
+    Sorted,
+}
+
+fn write_value(out: &mut String, value: &Value, order: Members) {
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(true) => out.push_str("true"),
+        Value::Bool(false) => out.push_str("false"),
+        Value::Number(number) if number.is_finite() => out.push_str(ryu_js::Buffer::new().format(*number)),
+        Value::Number(_) => out.push_str("null"),
+        Value::String(text) => write_text(out, text),
+        Value::Array(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                write_value(out, item, order);
+            }
+            out.push(']');
+        }
+        Value::Object(object) => {
+            let mut members: Vec<_> = object.iter().collect();
+            if let Members::Sorted = order {
+                members.sort_by_key(|(name, _)| *name);
+            }
+            out.push('{');
+            for (index, (name, value)) in members.into_iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                write_text(out, name);
+                out.push(':');
+                write_value(out, value, order);
+            }
+            out.push('}');
+        }
+    }
+}
+
+pub(super) fn write_text(out: &mut String, text: &Text) {
+    out.push('"');
+    match text.as_str() {
+        Some(text) => write_str(out, text),
+        None => text.code_points().for_each(|point| match char::from_u32(point) {
+            Some(c) => write_str(out, c.encode_utf8(&mut [0; 4])),
+            None => push_unit(out, point),
+        }),
+    }
+    out.push('"');
+}
+
+fn write_str(out: &mut String, text: &str) {
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
+        out.push_str(&rest[..at]);
+        match rest.as_bytes()[at] {
+            byte @ (b'"' | b'\\') => {
+                out.push('\\');
+                out.push(byte.into());
+            }
+            0x08 => out.push_str("\\b"),
+            0x0C => out.push_str("\\f"),
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            byte => push_unit(out, byte.into()),
+        }
+        rest = &rest[at + 1..];
+    }
+    out.push_str(rest);
+}
+
+fn push_unit(out: &mut String, unit: u32) {
+    out.push_str("\\u");
+    for shift in [12, 8, 4, 0] {
+        out.extend(char::from_digit(unit >> shift & 0xF, 16));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+    use super::*;
+
+    #[test]
+    fn canonical_sorts_and_refuses() {
+        let read = |source| parse(source, 100).unwrap();
+        assert_eq!(canonical(&read(r#"{"b":60.0,"a":["\u000f\n",true]}"#)).unwrap(), r#"{"a":["\u000f\n",true],"b":60}"#);
+        assert_eq!(canonical(&read(r#"{"\ud800":1}"#)), None);
+        assert_eq!(canonical(&read("1e400")), None);
+        assert_eq!(canonical(&read(&("[".repeat(65) + &"]".repeat(65)))), None);
+    }
+
+    #[test]
+    fn same_is_identity_or_canonical_equality() {
+        let lone = parse(r#"["\ud800"]"#, 2).unwrap();
+        assert!(same(&lone, &lone.clone()));
+        assert!(!same(&lone, &parse(r#"["\ud800"]"#, 2).unwrap()));
+        assert!(same(&parse(r#"{"a":1,"b":2}"#, 2).unwrap(), &parse(r#"{"b":2.0,"a":1}"#, 2).unwrap()));
+    }
+}

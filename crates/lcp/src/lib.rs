@@ -1,0 +1,28 @@
+//! The Legal Context Protocol, pure: the ATR hash H, the links that serve it, strict JSON, and the pairings of payment
+//! protocol, scheme and rail in which a payment carries H.
+//!
+//! Nothing here does I/O, reads a clock or draws randomness. A pairing reads a seller's document, chooses what to pay
+//! for an account, builds the unsigned payment over a [`ConfirmedHash`], completes it with the wallet's answer, and
+//! reads H back from a payment. [`registry::PAIRINGS`] lists them all.
+
+pub mod account;
+pub mod decline;
+pub mod encoding;
+pub mod hash;
+pub mod inputs;
+pub mod json;
+pub mod legal_context;
+pub mod link;
+pub mod mpp;
+pub mod pairing;
+mod pairings;
+pub mod refusal;
+pub mod registry;
+pub mod wire;
+pub mod x402;
+
+pub use decline::{DeclineCode, Declined};
+pub use hash::{ConfirmedHash, Hash};
+pub use json::{Object, Text, Value};
+pub use pairing::Pairing;
+pub use refusal::Refusal;

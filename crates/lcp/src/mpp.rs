@@ -1,0 +1,1 @@
+//! MPP, the Machine Payments Protocol: what its pairings share.

@@ -1,0 +1,3 @@
+//! The pairings, one file each, at the path of its id.
+
+pub(crate) mod x402;

@@ -1,0 +1,172 @@
+//! The one table of all pairings. Tool schemas, documentation and tests are made from it.
+
+use crate::{Pairing, pairings};
+
+/// A row of the table.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    /// The pairing's id.
+    pub id: &'static str,
+    /// The rail, as documentation names it.
+    pub rail: &'static str,
+    /// Whether what the buyer signs holds H.
+    pub buyer_signs_h: bool,
+    /// Whether an agreement payment is made first.
+    pub agreement_first: bool,
+    /// The pairing, once it is built here.
+    pub pairing: Option<&'static dyn Pairing>,
+}
+
+impl std::fmt::Debug for Entry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.id)
+    }
+}
+
+/// The entry of a pairing id.
+pub fn entry(id: &str) -> Option<&'static Entry> {
+    PAIRINGS.iter().find(|entry| entry.id == id)
+}
+
+/// The built pairing of that id.
+pub fn pairing(id: &str) -> Option<&'static dyn Pairing> {
+    entry(id)?.pairing
+}
+
+/// The built x402 pairings in the order in which an agreement's option is tried on them.
+pub fn agreement_pairings() -> impl Iterator<Item = &'static dyn Pairing> {
+    AGREEMENT_ORDER.iter().filter_map(|id| pairing(id))
+}
+
+const fn row(id: &'static str, rail: &'static str, buyer_signs_h: bool, agreement_first: bool, pairing: Option<&'static dyn Pairing>) -> Entry {
+    Entry { id, rail, buyer_signs_h, agreement_first, pairing }
+}
+
+/// Every pairing the tools accept. One that is not built yet is declined `pairing-not-supported`.
+#[rustfmt::skip]
+pub static PAIRINGS: [Entry; 67] = [
+    row("mpp/charge/evm/authorization", "EVM", true, false, None),
+    row("mpp/charge/evm/hash", "EVM", false, true, None),
+    row("mpp/charge/evm/permit2", "EVM", true, false, None),
+    row("mpp/charge/evm/transaction", "EVM", false, true, None),
+    row("mpp/charge/usdc/evm", "EVM", true, false, None),
+    row("mpp/charge/usdc/gateway", "EVM", true, false, None),
+    row("mpp/session/evm", "EVM", true, false, None),
+    row("x402/auth-capture/eip155/eip3009", "EVM", true, false, None),
+    row("x402/auth-capture/eip155/permit2", "EVM", true, false, None),
+    row("x402/batch-settlement/eip155", "EVM", true, false, None),
+    row("x402/exact/eip155/eip3009", "EVM", true, false, Some(&pairings::x402::exact::eip155::eip3009::PAIRING)),
+    row("x402/exact/eip155/erc7710", "EVM", false, true, None),
+    row("x402/exact/eip155/erc7710-salt", "EVM", true, false, None),
+    row("x402/exact/eip155/permit2", "EVM", true, false, None),
+    row("x402/upto/eip155/permit2", "EVM", true, false, None),
+    row("mpp/charge/tempo/memo", "Tempo", false, false, None),
+    row("mpp/charge/tempo/push", "Tempo", false, false, None),
+    row("mpp/session/tempo", "Tempo", true, false, None),
+    row("mpp/subscription/tempo", "Tempo", true, false, None),
+    row("mpp/charge/solana", "Solana", true, false, None),
+    row("mpp/charge/usdc/solana", "Solana", true, false, None),
+    row("mpp/session/solana", "Solana", false, false, None),
+    row("x402/batch-settlement/solana", "Solana", true, false, None),
+    row("x402/exact/solana", "Solana", true, false, None),
+    row("x402/upto/solana", "Solana", true, false, None),
+    row("mpp/charge/stellar", "Stellar", false, false, None),
+    row("x402/exact/stellar", "Stellar", false, false, None),
+    row("mpp/charge/xrpl", "XRP Ledger", true, false, None),
+    row("mpp/session/xrpl", "XRP Ledger", true, false, None),
+    row("x402/exact/xrpl", "XRP Ledger", true, false, None),
+    row("mpp/charge/hedera", "Hedera", false, false, None),
+    row("mpp/session/hedera", "Hedera", true, false, None),
+    row("x402/exact/hedera", "Hedera", true, false, None),
+    row("x402/exact/hedera/transfer-executor", "Hedera", false, true, None),
+    row("x402/exact/algorand", "Algorand", true, false, None),
+    row("x402/exact/aptos", "Aptos", false, true, None),
+    row("x402/exact/sui", "Sui", true, false, None),
+    row("mpp/charge/nearintents", "NEAR", false, true, None),
+    row("x402/exact/near", "NEAR", true, false, None),
+    row("x402/exact/starknet", "Starknet", true, false, None),
+    row("x402/exact/polkadot/lcp-assets-remark", "Polkadot", true, false, None),
+    row("x402/exact/tron/lcp-trc20-memo", "TRON", true, false, None),
+    row("x402/exact/tvm", "TON", true, false, None),
+    row("x402/exact/cardano", "Cardano", true, false, None),
+    row("x402/exact/casper", "Casper", true, false, None),
+    row("x402/exact/ccd", "Concordium", true, false, None),
+    row("mpp/charge/usdc/stacks", "Stacks", true, false, None),
+    row("mpp/charge/lightning", "Lightning", false, true, None),
+    row("mpp/session/lightning", "Lightning", false, true, None),
+    row("x402/exact/lnbtc", "Lightning", false, true, None),
+    row("x402/exact/lnbtc/invoice-named", "Lightning", false, true, None),
+    row("x402/batch-settlement/cloudflare", "Cloudflare", true, true, None),
+    row("card/mastercard-vi/autonomous", "Card", true, true, None),
+    row("card/mastercard-vi/immediate", "Card", true, true, None),
+    row("card/seller-reference", "Card", false, true, None),
+    row("card/visa-tap", "Card", true, true, None),
+    row("mpp/charge/card", "Card", false, true, None),
+    row("mpp/charge/stripe", "Stripe", false, true, None),
+    row("mpp/subscription/stripe", "Stripe", false, true, None),
+    row("ap2/checkout-mandate", "Mandate", true, true, None),
+    row("ucp/booking/ap2-mandate", "Mandate", true, true, None),
+    row("ucp/checkout/ap2-mandate", "Mandate", true, true, None),
+    row("ack/payment-request", "Checkout", false, true, None),
+    row("acp/checkout/delegated", "Checkout", false, true, None),
+    row("acp/checkout/undelegated", "Checkout", false, true, None),
+    row("ucp/booking/unsigned", "Checkout", false, true, None),
+    row("ucp/checkout/unsigned", "Checkout", false, true, None),
+];
+
+/// The order in which an agreement's option is tried.
+#[rustfmt::skip]
+const AGREEMENT_ORDER: [&str; 29] = [
+    "x402/exact/eip155/eip3009",
+    "x402/auth-capture/eip155/eip3009",
+    "x402/auth-capture/eip155/permit2",
+    "x402/batch-settlement/cloudflare",
+    "x402/batch-settlement/eip155",
+    "x402/batch-settlement/solana",
+    "x402/exact/algorand",
+    "x402/exact/aptos",
+    "x402/exact/cardano",
+    "x402/exact/casper",
+    "x402/exact/ccd",
+    "x402/exact/eip155/erc7710",
+    "x402/exact/eip155/erc7710-salt",
+    "x402/exact/eip155/permit2",
+    "x402/exact/hedera",
+    "x402/exact/hedera/transfer-executor",
+    "x402/exact/lnbtc",
+    "x402/exact/lnbtc/invoice-named",
+    "x402/exact/near",
+    "x402/exact/polkadot/lcp-assets-remark",
+    "x402/exact/solana",
+    "x402/exact/starknet",
+    "x402/exact/stellar",
+    "x402/exact/sui",
+    "x402/exact/tron/lcp-trc20-memo",
+    "x402/exact/tvm",
+    "x402/exact/xrpl",
+    "x402/upto/eip155/permit2",
+    "x402/upto/solana",
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn ids_are_unique_and_rows_agree_with_their_pairings() {
+        assert_eq!(PAIRINGS.iter().map(|entry| entry.id).collect::<HashSet<_>>().len(), 67);
+        for entry in &PAIRINGS {
+            let Some(pairing) = entry.pairing else { continue };
+            assert_eq!(pairing.id(), entry.id);
+            assert_eq!(pairing.public_proof(), !entry.agreement_first, "{}", entry.id);
+        }
+    }
+
+    #[test]
+    fn every_x402_pairing_has_a_place_in_the_agreement_order() {
+        let listed: HashSet<_> = PAIRINGS.iter().map(|entry| entry.id).filter(|id| id.starts_with("x402/")).collect();
+        assert_eq!(listed, AGREEMENT_ORDER.into_iter().collect());
+    }
+}

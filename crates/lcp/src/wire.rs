@@ -1,0 +1,3 @@
+//! Wire formats of the rails. Nothing here knows a pairing.
+
+pub mod evm;

@@ -1,0 +1,171 @@
+//! x402 version 2: what its pairings share.
+
+pub mod document;
+pub(crate) mod eip155;
+
+use crate::{
+    Hash, Object, Refusal, Value,
+    account::Account,
+    json,
+    pairing::{Advertised, Buyer, Channel, Choice, Completed, Pairing, Unsigned},
+};
+use document::Payment;
+
+/// What sets one x402 pairing apart; [`X402`] makes a [`Pairing`] of it.
+pub(crate) trait Scheme: Sync {
+    fn id(&self) -> &'static str;
+
+    fn public_proof(&self) -> bool {
+        true
+    }
+
+    /// Whether an option of `accepts` is one this pairing pays.
+    fn serves(&self, option: &Object) -> Result<(), Unserved>;
+
+    /// The members of the choice beside `required` and `accepted`. The option is on the account's network.
+    fn choose(&self, order: &Order<'_>, account: &Account, buyer: &Buyer<'_>) -> Result<Object, Refusal>;
+
+    fn build(&self, chosen: &Choice<'_>) -> Result<Box<dyn Unsigned>, Refusal>;
+
+    /// What a pairing asks of a payment's outer members before its option is looked at.
+    fn judge_envelope(&self, _payment: &Value) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn bound(&self, payment: &Payment<'_>) -> Result<Hash, Refusal>;
+
+    fn channel(&self) -> Option<&dyn Channel> {
+        None
+    }
+}
+
+/// Why an option is not served.
+pub(crate) enum Unserved {
+    /// It is another pairing's.
+    Other,
+    /// It is this pairing's, and cannot be paid.
+    Refused(Refusal),
+}
+
+impl From<Unserved> for Refusal {
+    fn from(unserved: Unserved) -> Self {
+        match unserved {
+            Unserved::Other => document::OPTION_NOT_THIS_PAIRING,
+            Unserved::Refused(refusal) => refusal,
+        }
+    }
+}
+
+/// The option that is paid, and the document that offers it.
+pub(crate) struct Order<'a> {
+    pub(crate) required: &'a Value,
+    pub(crate) accepted: &'a Value,
+}
+
+impl<'a> Order<'a> {
+    /// The order in a choice, held to the document it came from and to the pairing's own filter.
+    pub(crate) fn of(scheme: &dyn Scheme, choice: &'a Object) -> Result<Self, Refusal> {
+        let order = Self { required: choice.get("required").unwrap_or(&Value::Null), accepted: choice.get("accepted").unwrap_or(&Value::Null) };
+        document::version_2(order.required)?;
+        let accepts = document::accepts(order.required)?;
+        if order.accepted.is_null() || !accepts.iter().any(|option| json::same(option, order.accepted)) {
+            return Err(document::OPTION_NOT_IN_DOCUMENT);
+        }
+        scheme.serves(order.option()?)?;
+        Ok(order)
+    }
+
+    /// The option's members.
+    pub(crate) fn option(&self) -> Result<&'a Object, Refusal> {
+        self.accepted.as_object().ok_or(document::OPTION_NOT_THIS_PAIRING)
+    }
+}
+
+/// A [`Scheme`] as a [`Pairing`].
+pub(crate) struct X402<S>(pub(crate) S);
+
+impl<S: Scheme> Pairing for X402<S> {
+    fn id(&self) -> &'static str {
+        self.0.id()
+    }
+
+    fn public_proof(&self) -> bool {
+        self.0.public_proof()
+    }
+
+    fn read(&self, document: &Value) -> Result<Advertised, Refusal> {
+        let context = document::legal_context(document)?;
+        let options: Vec<Value> = document::accepts(document)?
+            .iter()
+            .filter(|option| option.as_object().is_some_and(|option| self.0.serves(option).is_ok()))
+            .cloned()
+            .collect();
+        if options.is_empty() {
+            return Err(document::NO_PAYABLE_OPTION);
+        }
+        Ok(Advertised { h: context.h, link: context.link, agreement: context.agreement, document: document.clone(), options })
+    }
+
+    fn choose(&self, advertised: &Advertised, buyer: &Buyer<'_>) -> Result<Object, Refusal> {
+        let account = Account::parse(buyer.account).ok_or(document::NO_PAYABLE_OPTION)?;
+        let on_network = |option: &&Value| option.get("network").and_then(Value::as_str) == Some(&account.network);
+        let accepted = advertised.options.iter().find(on_network).ok_or(document::NO_PAYABLE_OPTION)?;
+        let order = Order { required: &advertised.document, accepted };
+        let mut choice = Object::new().with("required", order.required).with("accepted", order.accepted);
+        for (name, value) in self.0.choose(&order, &account, buyer)?.iter() {
+            choice.set(name.clone(), value);
+        }
+        Ok(choice)
+    }
+
+    fn build(&self, chosen: &Choice<'_>) -> Result<Box<dyn Unsigned>, Refusal> {
+        self.0.build(chosen)
+    }
+
+    fn bound(&self, payment: &Value, _landed: Option<&Value>) -> Result<Hash, Refusal> {
+        self.0.bound(&Payment::read(&self.0, payment)?)
+    }
+
+    fn channel(&self) -> Option<&dyn Channel> {
+        self.0.channel()
+    }
+}
+
+/// The wallet's part of a payment: what it is asked, and the payload its answer makes.
+pub(crate) trait Payload {
+    fn request(&self) -> Result<Value, Refusal>;
+
+    fn complete(&self, answer: &Value) -> Result<Object, Refusal>;
+}
+
+/// A payload in its x402 envelope.
+pub(crate) struct Enveloped<P> {
+    required: Value,
+    accepted: Value,
+    reference: String,
+    payload: P,
+}
+
+impl<P: Payload> Enveloped<P> {
+    pub(crate) fn new(order: &Order<'_>, reference: &str, payload: P) -> Self {
+        Self { required: order.required.clone(), accepted: order.accepted.clone(), reference: reference.to_owned(), payload }
+    }
+}
+
+impl<P: Payload> Unsigned for Enveloped<P> {
+    fn request(&self) -> Result<Option<Value>, Refusal> {
+        self.payload.request().map(Some)
+    }
+
+    fn complete(&self, answer: &Value) -> Result<Completed, Refusal> {
+        let payload = self.payload.complete(answer)?;
+        let extensions = document::echoed_extensions(&self.required, &self.reference)?;
+        let signed = Object::new()
+            .with("x402Version", 2u32)
+            .with_some("resource", self.required.get("resource"))
+            .with("accepted", &self.accepted)
+            .with("payload", payload)
+            .with_some("extensions", extensions);
+        Ok(Completed::Payment { signed: signed.into(), landed: None })
+    }
+}
