@@ -71,7 +71,7 @@ impl World {
         Wallet {
             world: self.clone(),
             name,
-            account: signer.get("account").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            account: signer.get("account").and_then(Value::as_str).map(str::to_owned),
             answers: signer.get("answers").and_then(Value::as_array).unwrap_or_default().to_vec(),
             asked: AtomicUsize::new(0),
         }
@@ -186,14 +186,14 @@ impl Body for ServedBody {
 pub(crate) struct Wallet {
     world: World,
     name: &'static str,
-    account: String,
+    account: Option<String>,
     answers: Vec<Value>,
     asked: AtomicUsize,
 }
 
 impl Signer for Wallet {
-    fn account(&self) -> &str {
-        &self.account
+    fn account(&self) -> Option<&str> {
+        self.account.as_deref()
     }
 
     async fn sign(&self, request: &Value) -> Result<Value, SignerFailed> {

@@ -14,7 +14,7 @@ use crate::{
     confirm::{https_or_decline, is_receipt, names_hash},
     fetch::{FetchFailed, IDENTITY},
     input_malformed, inputs_of,
-    transact::Signing,
+    transact::{Signing, account_of},
 };
 
 /// The namespace of refusals when an agreement is paid on its own.
@@ -92,6 +92,7 @@ impl<F: Fetch, E: Env> Gate<F, E> {
     pub(crate) async fn exchange(&self, signer: &impl Signer, exchange: Exchange<'_>) -> Result<Exchanged, Decline> {
         https_or_decline(exchange.url, exchange.namespace)?;
         let inputs = inputs_of(exchange.inputs, exchange.namespace)?;
+        let account = account_of(signer, exchange.namespace)?;
         if exchange.cancel.is_cancelled() {
             return Err(cancelled_before());
         }
@@ -100,7 +101,7 @@ impl<F: Fetch, E: Env> Gate<F, E> {
             None => match self.ask_unpaid(&exchange, &h).await? {
                 Unpaid::Recorded(receipt) => return Ok(Exchanged::Agreed(receipt)),
                 Unpaid::Required(required) => {
-                    let payable = self.payable(&required, None, signer.account(), &inputs)?;
+                    let payable = self.payable(&required, None, account, &inputs)?;
                     same_hash(&payable, &h)?;
                     return Ok(Exchanged::ToApprove(Approve { url: exchange.url.to_owned(), option: payable.option, required }));
                 }
@@ -110,7 +111,7 @@ impl<F: Fetch, E: Env> Gate<F, E> {
         if approved.url != exchange.url {
             return Err(Decline::because(DeclineCode::AgreementFailed, "The approved payment is for another agreement URL."));
         }
-        let payable = self.payable(&approved.required, Some(&approved.option), signer.account(), &inputs)?;
+        let payable = self.payable(&approved.required, Some(&approved.option), account, &inputs)?;
         same_hash(&payable, &h)?;
 
         let chosen = Chosen { pairing: payable.pairing.id().to_owned(), choice: payable.choice, reference: self.draw_reference(), agreement: None };

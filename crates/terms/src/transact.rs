@@ -5,7 +5,7 @@ use crate::{
     agreement::{self, Exchange},
     confirm::Chosen,
     finish::finish,
-    inputs_of,
+    input_malformed, inputs_of,
 };
 
 /// What a payment is made with.
@@ -60,8 +60,12 @@ impl<F: Fetch, E: Env> Gate<F, E> {
     ) -> Result<Transacted, Decline> {
         let namespace = namespace(pairing.id());
         inputs_of(options.inputs, namespace)?;
+        let account = account_of(options.signer, namespace)?;
+        if let Some(signer) = options.agreement_signer {
+            account_of(signer, namespace)?;
+        }
         let approved = Approve::read(options.approved, namespace)?;
-        let confirmed = self.confirm(pairing, document, options.signer.account(), options.inputs).await?;
+        let confirmed = self.confirm(pairing, document, account, options.inputs).await?;
         let (atr, h) = (confirmed.atr, *confirmed.h);
 
         let agreement = match &confirmed.chosen.agreement {
@@ -85,6 +89,11 @@ impl<F: Fetch, E: Env> Gate<F, E> {
         };
         Ok(Transacted::Signed { signed, landed, agreement, atr, h })
     }
+}
+
+/// The account a wallet pays from, or the decline for one that has none.
+pub(crate) fn account_of<'a>(signer: &'a impl Signer, namespace: &str) -> Result<&'a str, Declined> {
+    signer.account().ok_or_else(|| input_malformed(namespace))
 }
 
 /// A confirmed payment on its way through the wallet.
