@@ -76,3 +76,6 @@ impl<B> Response<B> {
         (!values.is_empty()).then(|| values.join(", ").trim_matches(['\t', '\n', '\r', ' ']).to_owned())
     }
 }
+
+/// The header that every request of the gate carries.
+pub(crate) const IDENTITY: (&str, &str) = ("Accept-Encoding", "identity");

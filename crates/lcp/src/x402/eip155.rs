@@ -1,7 +1,7 @@
 //! What the x402 pairings on EVM networks share.
 
 use super::document::{NO_PAYABLE_OPTION, OPTION_MALFORMED};
-use crate::{Object, Refusal, Value, account::Account, pairing::Buyer, wire::evm};
+use crate::{Object, Refusal, Text, Value, account::Account, pairing::Buyer, wire::evm};
 
 /// The payer and the time of a choice: `from` and `now`.
 pub(crate) struct Payer<'a> {
@@ -32,6 +32,6 @@ pub(crate) fn timeout(option: &Object) -> Option<u64> {
 }
 
 /// A string member that is not empty.
-pub(crate) fn filled<'a>(object: &'a Object, name: &str) -> Option<&'a str> {
-    object.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
+pub(crate) fn filled<'a>(object: &'a Object, name: &str) -> Option<&'a Text> {
+    object.get(name).and_then(Value::as_text).filter(|text| text.utf16_len() > 0)
 }
