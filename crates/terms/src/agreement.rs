@@ -70,7 +70,10 @@ pub(crate) fn approved_of<'a>(approved: Option<&'a Value>, namespace: &str) -> R
 
 /// The agreement URL in the JSON form of a chosen payment, or the decline for one that names none.
 pub fn agreement_of(chosen: &Value) -> Result<&str, Declined> {
-    let url = chosen.get("agreement").ok_or_else(|| Declined::because(DeclineCode::OfferUnreadable, "The chosen payment names no agreement URL."))?;
+    let url = chosen
+        .get("agreement")
+        .filter(|url| !url.is_null())
+        .ok_or_else(|| Declined::because(DeclineCode::OfferUnreadable, "The chosen payment names no agreement URL."))?;
     url.as_str().ok_or_else(|| Declined::refused(DeclineCode::LinkNotHttps, &Refusal::of(NAMESPACE, "legal-context-malformed")))
 }
 
