@@ -5,7 +5,7 @@ use lcp::{Object, Text, Value, encoding, json};
 use crate::row::{self, Row};
 
 /// The first difference between a row's expectation and what was answered and done, if there is one.
-pub(crate) fn difference(row: &Row, answer: &Value, effects: &Value) -> Option<String> {
+pub fn difference(row: &Row, answer: &Value, effects: &Value) -> Option<String> {
     let expect = row.expect();
     let detail = |value: &Value| value.get("decline").and_then(|decline| decline.get("detail")).cloned();
     let rule = Rule { row };
