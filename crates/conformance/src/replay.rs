@@ -2,6 +2,8 @@
 
 use std::{io, path::PathBuf};
 
+use lexopt::ValueExt as _;
+
 use crate::{
     compare, library,
     row::{self, Row},
@@ -9,14 +11,30 @@ use crate::{
 };
 
 /// Which rows to run, and how much to print.
-#[derive(Default)]
 pub(crate) struct Selection {
     pub(crate) pairings: Vec<String>,
     pub(crate) filter: Option<String>,
     pub(crate) show: usize,
 }
 
+impl Default for Selection {
+    fn default() -> Self {
+        Self { pairings: Vec::new(), filter: None, show: 20 }
+    }
+}
+
 impl Selection {
+    /// Takes one of the options that select rows.
+    pub(crate) fn option(&mut self, name: &str, parser: &mut lexopt::Parser) -> Result<(), lexopt::Error> {
+        match name {
+            "pairing" => self.pairings.push(parser.value()?.string()?),
+            "filter" => self.filter = Some(parser.value()?.string()?),
+            "show" => self.show = parser.value()?.parse()?,
+            _ => return Err(lexopt::Error::UnexpectedOption(format!("--{name}"))),
+        }
+        Ok(())
+    }
+
     fn takes(&self, row: &Row) -> bool {
         (self.pairings.is_empty() || self.pairings.iter().any(|prefix| row.pairing().starts_with(prefix.as_str())))
             && self.filter.as_ref().is_none_or(|text| row.id().contains(text.as_str()))
