@@ -27,7 +27,6 @@ const MAX_ENCODED: usize = (8192_usize * 4).div_ceil(3);
 const MAX_DEPTH: usize = 16;
 
 /// A challenge of the form that every method shares. Its members are any text, a lone surrogate too.
-#[derive(Clone, Copy)]
 pub(crate) struct Challenge<'a> {
     pub(crate) whole: &'a Value,
     pub(super) id: Option<&'a Text>,
@@ -72,16 +71,15 @@ impl<'a> Challenge<'a> {
         if named == Some(h) { Ok((h, opaque)) } else { Err(OPAQUE_NOT_THIS_HASH) }
     }
 
-    /// The hash that the id derives from: its base64url, and the challenge's position where a seller may ask for several
-    /// payments at once.
+    /// The hash that the id derives from: the id is its base64url and, but for Tempo's subscription, the challenge's place
+    /// among those offered together.
     fn derived(&self) -> Option<Hash> {
         let id = self.id?.as_str()?;
         let digest = if self.intent == "subscription" && self.method == "tempo" {
             id
         } else {
             let (digest, position) = id.split_once('.')?;
-            let canonical = encoding::is_decimal(position, 2) && (position == "0" || !position.starts_with('0'));
-            position.parse().ok().filter(|&position: &usize| canonical && position < MAX_CHALLENGES)?;
+            position.parse::<usize>().ok().filter(|place| *place < MAX_CHALLENGES && place.to_string() == position)?;
             digest
         };
         let bytes: [u8; 32] = encoding::from_base64url(digest)?.try_into().ok()?;
