@@ -1,6 +1,6 @@
 //! Runs a row on the gate's library.
 
-use lcp::{DeclineCode, Declined, Hash, Object, Pairing, Value, encoding};
+use lcp::{DeclineCode, Declined, Hash, Object, Pairing, Value, encoding, json};
 use terms::{Decline, Finished, Gate, Transact};
 
 use crate::{
@@ -22,7 +22,12 @@ pub(crate) async fn run(row: &Row, world: &World) -> Ran {
         Err(Stop::Declined(decline)) => decline.to_json(),
         Err(Stop::Schema(argument)) => Object::new().with("schema_refused", argument),
     };
-    Ran { answer: answer.into(), bound }
+    Ran { answer: as_written(&answer.into()), bound }
+}
+
+/// The value that a caller reads from our text: an infinity crosses as null.
+pub(crate) fn as_written(value: &Value) -> Value {
+    json::parse(&json::write(value), 512).unwrap_or(Value::Null)
 }
 
 enum Stop {

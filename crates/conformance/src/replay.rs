@@ -86,7 +86,7 @@ pub(crate) fn replay(folders: &[PathBuf], selection: &Selection) -> io::Result<T
 async fn difference(row: &Row) -> Option<String> {
     let world = World::of(row);
     let ran = library::run(row, &world).await;
-    compare::difference(row, &ran.answer, &world.effects().into()).or_else(|| {
+    compare::difference(row, &ran.answer, &library::as_written(&world.effects().into())).or_else(|| {
         let (expected, found) = (row.get("bound")?, ran.bound.as_ref()?);
         (expected != found).then(|| format!("/bound: expected {expected:?}, found {found:?}"))
     })

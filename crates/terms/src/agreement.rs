@@ -51,21 +51,30 @@ impl Approve {
         Object::new().with("url", self.url.as_str()).with("option", &self.option).with("required", &self.required)
     }
 
-    /// Reads the JSON form; absent and null are none.
-    pub(crate) fn read(approved: Option<&Value>, namespace: &str) -> Result<Option<Self>, Declined> {
-        let Some(approved) = approved.filter(|approved| !approved.is_null()) else { return Ok(None) };
+    /// Reads the JSON form.
+    fn read(approved: &Value, namespace: &str) -> Result<Self, Declined> {
         let object = |name| approved.get(name).filter(|member| member.as_object().is_some()).cloned();
         let read = || Some(Self { url: approved.get("url")?.as_str()?.to_owned(), option: object("option")?, required: object("required")? });
-        read().map(Some).ok_or_else(|| input_malformed(namespace))
+        read().ok_or_else(|| input_malformed(namespace))
+    }
+}
+
+/// What the caller approved, not read yet: absent and null are none, and anything but an object is malformed.
+pub(crate) fn approved_of<'a>(approved: Option<&'a Value>, namespace: &str) -> Result<Option<&'a Value>, Declined> {
+    match approved {
+        None | Some(Value::Null) => Ok(None),
+        Some(approved) if approved.as_object().is_some() => Ok(Some(approved)),
+        Some(_) => Err(input_malformed(namespace)),
     }
 }
 
 /// The agreement URL in the JSON form of a chosen payment, or the decline for one that names none.
 pub fn agreement_of(chosen: &Value) -> Result<&str, Declined> {
-    chosen
+    let url = chosen
         .get("agreement")
-        .and_then(Value::as_str)
-        .ok_or_else(|| Declined::because(DeclineCode::OfferUnreadable, "The chosen payment names no agreement URL."))
+        .filter(|url| !url.is_null())
+        .ok_or_else(|| Declined::because(DeclineCode::OfferUnreadable, "The chosen payment names no agreement URL."))?;
+    url.as_str().ok_or_else(|| Declined::refused(DeclineCode::LinkNotHttps, &Refusal::of(NAMESPACE, "legal-context-malformed")))
 }
 
 /// What an exchange is about.
@@ -73,7 +82,7 @@ pub(crate) struct Exchange<'a> {
     pub(crate) url: &'a str,
     pub(crate) atr: &'a [u8],
     pub(crate) namespace: &'a str,
-    pub(crate) approved: Option<Approve>,
+    pub(crate) approved: Option<&'a Value>,
     pub(crate) inputs: Option<&'a Value>,
     pub(crate) cancel: &'a CancellationToken,
 }
@@ -91,13 +100,14 @@ struct Payable {
 impl<F: Fetch, E: Env> Gate<F, E> {
     pub(crate) async fn exchange(&self, signer: &impl Signer, exchange: Exchange<'_>) -> Result<Exchanged, Decline> {
         https_or_decline(exchange.url, exchange.namespace)?;
+        let approved = exchange.approved.map(|approved| Approve::read(approved, exchange.namespace)).transpose()?;
         let inputs = inputs_of(exchange.inputs, exchange.namespace)?;
         let account = account_of(signer, exchange.namespace)?;
         if exchange.cancel.is_cancelled() {
             return Err(cancelled_before());
         }
         let h = Hash::of(exchange.atr);
-        let approved = match &exchange.approved {
+        let approved = match approved {
             None => match self.ask_unpaid(&exchange, &h).await? {
                 Unpaid::Recorded(receipt) => return Ok(Exchanged::Agreed(receipt)),
                 Unpaid::Required(required) => {
@@ -250,7 +260,7 @@ enum Sent {
 
 /// The payment request in a 402's header.
 fn required<B>(response: &Response<B>) -> Option<Value> {
-    let header = response.header("payment-required").filter(|text| text.len() <= MAX_ANSWER)?;
+    let header = response.raw_header("payment-required").filter(|text| text.len() <= MAX_ANSWER)?;
     let value = json::parse_bytes(&encoding::from_base64(&header)?, json::MAX_DEPTH).ok()?;
     value.as_object()?;
     Some(value)

@@ -64,7 +64,7 @@ impl<F: Fetch, E: Env> Gate<F, E> {
         if let Some(signer) = options.agreement_signer {
             account_of(signer, namespace)?;
         }
-        let approved = Approve::read(options.approved, namespace)?;
+        let approved = agreement::approved_of(options.approved, namespace)?;
         let confirmed = self.confirm(pairing, document, account, options.inputs).await?;
         let (atr, h) = (confirmed.atr, *confirmed.h);
 
@@ -159,7 +159,7 @@ impl<F: Fetch, E: Env> Gate<F, E> {
         crate::finish::at_most_1_mib(atr)?;
         crate::confirm::https_or_decline(url, agreement::NAMESPACE)?;
         inputs_of(inputs, agreement::NAMESPACE)?;
-        let approved = Approve::read(approved, agreement::NAMESPACE)?;
+        let approved = agreement::approved_of(approved, agreement::NAMESPACE)?;
         self.exchange(signer, Exchange { url, atr, namespace: agreement::NAMESPACE, approved, inputs, cancel }).await
     }
 }
