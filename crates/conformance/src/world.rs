@@ -147,7 +147,7 @@ impl Fetch for World {
             return Err(refused());
         }
         let header = |(name, value): (&str, &Value)| {
-            (name.to_owned(), value.as_text().into_iter().flat_map(|text| text.code_units()).map(|unit| u8::try_from(unit).unwrap_or(b'?')).collect())
+            (name.to_owned(), value.as_text().into_iter().flat_map(lcp::Text::code_units).map(|unit| u8::try_from(unit).unwrap_or(b'?')).collect())
         };
         let headers = match answer.get("headers") {
             Some(Value::Array(pairs)) => {
