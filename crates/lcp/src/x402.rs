@@ -1,7 +1,11 @@
 //! x402 version 2: what its pairings share.
 
+pub(crate) mod auth_capture;
+pub(crate) mod channel;
 pub mod document;
 pub(crate) mod eip155;
+pub(crate) mod erc7710;
+pub(crate) mod permit2;
 
 use crate::{
     Hash, Object, Refusal, Value,
