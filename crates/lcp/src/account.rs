@@ -5,7 +5,7 @@
 pub struct Account {
     /// `namespace:reference`, compared as text.
     pub network: String,
-    /// The address, `%XX` escapes decoded (for `eip155` and `cloudflare` as it stands).
+    /// The address, `%XX` escapes decoded (for `eip155` as it stands).
     pub address: String,
 }
 
@@ -29,8 +29,7 @@ impl Account {
         if !well_formed {
             return None;
         }
-        let as_written = matches!(namespace, "eip155" | "cloudflare");
-        let address = if as_written { address.to_owned() } else { unescape(address)? };
+        let address = if namespace == "eip155" { address.to_owned() } else { unescape(address)? };
         Some(Self { network: format!("{namespace}:{reference}"), address })
     }
 }

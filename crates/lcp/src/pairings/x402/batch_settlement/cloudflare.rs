@@ -17,6 +17,7 @@ pub(crate) static PAIRING: X402<Cloudflare> = X402(Cloudflare);
 
 pub(crate) struct Cloudflare;
 
+const NETWORK: &str = "cloudflare:402";
 const LEGAL_CONTEXT_CONFLICT: Refusal = Refusal::new("x402/legal-context-conflict");
 
 impl Scheme for Cloudflare {
@@ -31,7 +32,7 @@ impl Scheme for Cloudflare {
     fn serves(&self, option: &Object) -> Result<(), Unserved> {
         let currency = |text: &str| text.len() == 3 && text.bytes().all(|b| b.is_ascii_uppercase());
         let ours = names(option, "scheme", "batch-settlement")
-            && names(option, "network", "cloudflare:402")
+            && names(option, "network", NETWORK)
             && names(option, "payTo", "merchant")
             && option.get("asset").and_then(Value::as_str).is_some_and(currency)
             && option.get("extra").is_some_and(|extra| extra.get("version").is_some());
@@ -40,6 +41,13 @@ impl Scheme for Cloudflare {
         }
         let payable = amount(option).is_some_and(evm::is_amount) && timeout(option).is_some();
         if payable { Ok(()) } else { Err(Unserved::Refused(OPTION_MALFORMED)) }
+    }
+
+    /// `cloudflare:402:` and the agent's name, which is CAIP-10 but for the namespace's length.
+    fn account(&self, text: &str) -> Option<Account> {
+        let agent = text.strip_prefix(NETWORK)?.strip_prefix(':')?;
+        let named = (1..=128).contains(&agent.len()) && agent.bytes().all(|b| matches!(b, b'-' | b'.' | b'%') || b.is_ascii_alphanumeric());
+        named.then(|| Account { network: NETWORK.to_owned(), address: agent.to_owned() })
     }
 
     fn choose(&self, _order: &Order<'_>, _account: &Account, _buyer: &Buyer<'_>) -> Result<Object, Refusal> {

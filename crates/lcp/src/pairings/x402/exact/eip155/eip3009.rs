@@ -4,11 +4,11 @@ use crate::{
     Hash, Object, Refusal, Value,
     account::Account,
     pairing::{Buyer, Choice, Unsigned},
-    wire::evm::{self, eip3009},
+    wire::evm::eip3009,
     x402::{
         Enveloped, Order, Scheme, Unserved, X402,
         document::{OPTION_MALFORMED, PAYLOAD_MALFORMED, Payment},
-        eip155::{Payer, Places, Signed, absent_or, amount, chain_id, extra, filled, names, signature, timeout, token_domain},
+        eip155::{Payer, Places, Signed, absent_or, amount, chain_id, extra, filled, is_payable, names, signature, token_domain},
     },
 };
 
@@ -30,11 +30,7 @@ impl Scheme for Eip3009 {
         if !ours {
             return Err(Unserved::Other);
         }
-        let payable = filled(extra, "name").is_some()
-            && filled(extra, "version").is_some()
-            && Places::of(option).is_some()
-            && amount(option).is_some_and(evm::is_amount)
-            && timeout(option).is_some();
+        let payable = filled(extra, "name").is_some() && filled(extra, "version").is_some() && Places::of(option).is_some() && is_payable(option);
         if payable { Ok(()) } else { Err(Unserved::Refused(OPTION_MALFORMED)) }
     }
 
