@@ -27,21 +27,28 @@ pub enum Fault {
 impl LegalContext {
     /// Reads `{type: "sha256", value, legalContextUrl | legal_context_url, [agreement URL]}`.
     pub fn read(info: &Value) -> Result<Self, Fault> {
-        let info = info.as_object().ok_or(Fault::Malformed)?;
-        if info.get("type").and_then(Value::as_str) != Some("sha256") {
-            return Err(Fault::Malformed);
-        }
-        let h = info.get("value").and_then(Value::as_str).and_then(Hash::parse).ok_or(Fault::Malformed)?;
-        let link = spelled(info, "legalContextUrl", "legal_context_url")?.ok_or(Fault::Malformed)?;
-        let link = link.as_str().ok_or(Fault::Malformed)?;
-        if !link::is_https(link) {
-            return Err(if link::is_other_scheme(link) { Fault::NotHttps } else { Fault::Malformed });
-        }
-        if link.encode_utf16().count() > link::MAX_LINK {
-            return Err(Fault::LinkTooLong);
-        }
-        Ok(Self { h, link: link.to_owned(), agreement: agreement(info)? })
+        let (h, link) = hash_and_link(info)?;
+        let agreement = info.as_object().map_or(Ok(None), agreement)?;
+        Ok(Self { h, link: link.to_owned(), agreement })
     }
+}
+
+/// The hash and the link of an info object, whose agreement URL is not looked at.
+pub fn hash_and_link(info: &Value) -> Result<(Hash, &str), Fault> {
+    let info = info.as_object().ok_or(Fault::Malformed)?;
+    if info.get("type").and_then(Value::as_str) != Some("sha256") {
+        return Err(Fault::Malformed);
+    }
+    let h = info.get("value").and_then(Value::as_str).and_then(Hash::parse).ok_or(Fault::Malformed)?;
+    let link = spelled(info, "legalContextUrl", "legal_context_url")?.ok_or(Fault::Malformed)?;
+    let link = link.as_str().ok_or(Fault::Malformed)?;
+    if !link::is_https(link) {
+        return Err(if link::is_other_scheme(link) { Fault::NotHttps } else { Fault::Malformed });
+    }
+    if link.encode_utf16().count() > link::MAX_LINK {
+        return Err(Fault::LinkTooLong);
+    }
+    Ok((h, link))
 }
 
 /// The agreement URL that an info object names in `legalContextAgreementUrl` or `legal_context_agreement_url`.
