@@ -3,6 +3,7 @@
 pub mod compare;
 pub mod library;
 pub mod oracle;
+pub mod readers;
 pub mod replay;
 pub mod row;
 pub mod world;
