@@ -6,4 +6,5 @@ pub mod oracle;
 pub mod readers;
 pub mod replay;
 pub mod row;
+pub mod scripted;
 pub mod world;

@@ -1,8 +1,7 @@
 //! One function for each reader of foreign bytes: what the fuzz targets run, and what the tests run over their corpora.
 //!
 //! Each panics where the reader breaks a promise, and returns on every other input.
-
-use std::time::Duration;
+#![allow(clippy::missing_panics_doc)] // as said above
 
 use lcp::{
     Hash, Object, Value,
@@ -12,7 +11,9 @@ use lcp::{
     registry,
     wire::evm,
 };
-use terms::{Body, CancellationToken, Env, Fetch, FetchFailed, Gate, Request, Response, Signer, SignerFailed};
+use terms::{CancellationToken, Gate, Signer, SignerFailed};
+
+use crate::scripted::{Serves, Still};
 
 /// A reader's name, which names its corpus too, and its function.
 pub type Target = (&'static str, fn(&[u8]));
@@ -110,7 +111,7 @@ pub fn agreement_answer(data: &[u8]) {
     let (value, body) = rest.split_at(rest.len().min(length.into()));
     let name = ["PAYMENT-REQUIRED", "Retry-After", "Content-Length", "Content-Encoding"][usize::from(name) % 4];
     let status = [200, 202, 402, 500, 301, u16::from(status)][usize::from(status) % 6];
-    let gate = Gate::new(Served { status, name, value: value.to_vec(), body: body.to_vec() }, Still);
+    let gate = Gate::new(Serves { status, headers: vec![(name.to_owned(), value.to_vec())], body: body.to_vec() }, Still);
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().build() else { return };
     let agreed = runtime.block_on(gate.agree(b"{}", "https://agree.example/1", &Refusing, None, None, &CancellationToken::new()));
     if let Ok(terms::Exchanged::Agreed(receipt)) = agreed {
@@ -123,48 +124,6 @@ pub fn hold(data: &[u8]) {
     let Ok(hold) = json::parse_bytes(data, json::MAX_DEPTH) else { return };
     if let Ok(charged) = terms::record_charge(&hold, &"5".into()) {
         assert_eq!(charged.get("charged").and_then(Value::as_str), Some("5"));
-    }
-}
-
-struct Served {
-    status: u16,
-    name: &'static str,
-    value: Vec<u8>,
-    body: Vec<u8>,
-}
-
-impl Fetch for Served {
-    type Body = Once;
-
-    async fn get(&self, _request: Request<'_>) -> Result<Response<Once>, FetchFailed> {
-        let headers = vec![(self.name.to_owned(), self.value.clone())];
-        Ok(Response { status: self.status, headers, body: Once(Some(self.body.clone())) })
-    }
-}
-
-struct Once(Option<Vec<u8>>);
-
-impl Body for Once {
-    async fn chunk(&mut self) -> Result<Option<Vec<u8>>, FetchFailed> {
-        Ok(self.0.take())
-    }
-}
-
-struct Still;
-
-impl Env for Still {
-    fn now(&self) -> u64 {
-        1_790_000_000
-    }
-
-    fn elapsed(&self) -> Duration {
-        Duration::ZERO
-    }
-
-    async fn sleep(&self, _duration: Duration) {}
-
-    fn random(&self, bytes: &mut [u8]) {
-        bytes.fill(7);
     }
 }
 
