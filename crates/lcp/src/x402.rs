@@ -77,7 +77,7 @@ impl<'a> Order<'a> {
         let order = Self { required: choice.get("required").unwrap_or(&Value::Null), accepted: choice.get("accepted").unwrap_or(&Value::Null) };
         document::version_2(order.required)?;
         let accepts = document::accepts(order.required)?;
-        if order.accepted.is_null() || !accepts.iter().any(|option| json::same(option, order.accepted)) {
+        if !accepts.iter().any(|option| json::same(option, order.accepted)) {
             return Err(document::OPTION_NOT_IN_DOCUMENT);
         }
         scheme.serves(order.option()?)?;
