@@ -151,13 +151,13 @@ pub(crate) trait Payload {
 pub(crate) struct Enveloped<P> {
     required: Value,
     accepted: Value,
-    reference: String,
+    reference: Value,
     payload: P,
 }
 
 impl<P: Payload> Enveloped<P> {
-    pub(crate) fn new(order: &Order<'_>, reference: &str, payload: P) -> Self {
-        Self { required: order.required.clone(), accepted: order.accepted.clone(), reference: reference.to_owned(), payload }
+    pub(crate) fn new(order: &Order<'_>, reference: &Value, payload: P) -> Self {
+        Self { required: order.required.clone(), accepted: order.accepted.clone(), reference: reference.clone(), payload }
     }
 }
 
