@@ -5,7 +5,7 @@ use lcp::{Object, Text, Value, encoding, json};
 use crate::row::{self, Row};
 
 /// The first difference between a row's expectation and what was answered and done, if there is one.
-pub(crate) fn difference(row: &Row, answer: &Value, effects: &Value) -> Option<String> {
+pub fn difference(row: &Row, answer: &Value, effects: &Value) -> Option<String> {
     let expect = row.expect();
     let detail = |value: &Value| value.get("decline").and_then(|decline| decline.get("detail")).cloned();
     let rule = Rule { row };
@@ -34,7 +34,7 @@ struct Rule<'a> {
 
 impl Rule<'_> {
     fn differs(&self, expected: &Value, found: &Value, path: &str) -> Option<String> {
-        if self.stands_for(expected, found) || self.is_left_out(path) {
+        if stands_for(expected, found) || self.is_left_out(path) {
             return None;
         }
         match (expected, found) {
@@ -72,16 +72,16 @@ impl Rule<'_> {
         absent.or_else(extra).or_else(unequal)
     }
 
-    /// Where a row writes `{repeat, count}` for a whole ATR, or for its base64.
-    fn stands_for(&self, expected: &Value, found: &Value) -> bool {
-        let Some((byte, count)) = row::repeated(expected) else { return false };
-        let base64 = found.get("base64").unwrap_or(found);
-        base64.as_str().and_then(encoding::from_base64).is_some_and(|bytes| bytes.len() == count && bytes.iter().all(|&held| held == byte))
-    }
-
     fn is_left_out(&self, path: &str) -> bool {
         (path == "/atr/utf8" && self.row.has_flag("utf8-bom")) || (path.ends_with("/atrHash") && self.row.has_flag("receipt-case"))
     }
+}
+
+/// Where a row writes `{repeat, count}` for a whole ATR, or for its base64.
+fn stands_for(expected: &Value, found: &Value) -> bool {
+    let Some((byte, count)) = row::repeated(expected) else { return false };
+    let base64 = found.get("base64").unwrap_or(found);
+    base64.as_str().and_then(encoding::from_base64).is_some_and(|bytes| bytes.len() == count && bytes.iter().all(|&held| held == byte))
 }
 
 fn member<'a>(object: &'a Object, name: &Text) -> Option<&'a Value> {

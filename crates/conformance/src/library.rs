@@ -9,13 +9,15 @@ use crate::{
 };
 
 /// What the gate answered, and what the pairing itself read of H where the row records that.
-pub(crate) struct Ran {
-    pub(crate) answer: Value,
-    pub(crate) bound: Option<Value>,
+pub struct Ran {
+    /// The answer in the tools' wire form.
+    pub answer: Value,
+    /// The hash, or the refusal code, that the pairing's own reading of the payment gave.
+    pub bound: Option<Value>,
 }
 
 /// The answer of the operation in the tools' wire form, below the macs.
-pub(crate) async fn run(row: &Row, world: &World) -> Ran {
+pub async fn run(row: &Row, world: &World) -> Ran {
     let mut bound = None;
     let answer = match operation(row, world, &mut bound).await {
         Ok(answer) => answer,
@@ -26,7 +28,7 @@ pub(crate) async fn run(row: &Row, world: &World) -> Ran {
 }
 
 /// The value that a caller reads from our text: an infinity crosses as null.
-pub(crate) fn as_written(value: &Value) -> Value {
+pub fn as_written(value: &Value) -> Value {
     json::parse(&json::write(value), 512).unwrap_or(Value::Null)
 }
 

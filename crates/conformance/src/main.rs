@@ -1,22 +1,16 @@
 //! `conformance`: replays recorded rows against the gate, directly or through its MCP server, and asks the reference for
 //! fresh ones.
 
-mod compare;
-mod library;
-mod oracle;
-mod replay;
-mod row;
-mod world;
-
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
+use conformance::{oracle, replay};
 use lexopt::prelude::*;
 
 const USAGE: &str = "\
-Usage: conformance replay DIR... [--pairing PREFIX]... [--filter TEXT] [--show N]
+Usage: conformance replay DIR... [--pairing PREFIX]... [--filter TEXT] [--built] [--show N]
        conformance oracle --seed S --rows N [--from DIR] [--cache DIR] [the options of replay]
 
 replay runs the recorded rows in each DIR (*.jsonl and *.jsonl.gz, in folders below it too) against the gate.
@@ -25,6 +19,7 @@ python3; the package is installed with pip into the cache folder.
 
   --pairing PREFIX  only rows whose pairing starts so; may be repeated
   --filter TEXT     only rows whose id holds this text
+  --built           only rows that ask for a pairing that is built
   --show N          print the first difference of at most N failing rows (default 20)
   --seed S          what the mutants are drawn from: the same seed and rows give the same mutants
   --rows N          how many mutants to make of each file

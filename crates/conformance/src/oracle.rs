@@ -20,7 +20,7 @@ const SCRIPTS: [(&str, &str); 4] = [
 /// Makes `rows` mutants of each row file below `from` with this seed, and returns the folder that holds them.
 ///
 /// The package is installed once, with pip, into a virtual environment inside `cache`.
-pub(crate) fn mutants(cache: &Path, from: &Path, seed: u64, rows: u64) -> io::Result<PathBuf> {
+pub fn mutants(cache: &Path, from: &Path, seed: u64, rows: u64) -> io::Result<PathBuf> {
     let python = environment(cache)?;
     let scripts = cache.join("scripts");
     for (name, text) in SCRIPTS {
@@ -39,7 +39,7 @@ pub(crate) fn mutants(cache: &Path, from: &Path, seed: u64, rows: u64) -> io::Re
 }
 
 /// The interpreter of an environment that has the package.
-pub(crate) fn environment(cache: &Path) -> io::Result<PathBuf> {
+pub fn environment(cache: &Path) -> io::Result<PathBuf> {
     fs::create_dir_all(cache)?;
     let environment = fs::canonicalize(cache)?.join("python");
     let python = environment.join("bin/python");

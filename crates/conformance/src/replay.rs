@@ -11,24 +11,30 @@ use crate::{
 };
 
 /// Which rows to run, and how much to print.
-pub(crate) struct Selection {
-    pub(crate) pairings: Vec<String>,
-    pub(crate) filter: Option<String>,
-    pub(crate) show: usize,
+pub struct Selection {
+    /// Only rows whose pairing starts with one of these; none means all.
+    pub pairings: Vec<String>,
+    /// Only rows whose id holds this text.
+    pub filter: Option<String>,
+    /// Only rows that ask for a pairing that is built.
+    pub built: bool,
+    /// How many failing rows to print.
+    pub show: usize,
 }
 
 impl Default for Selection {
     fn default() -> Self {
-        Self { pairings: Vec::new(), filter: None, show: 20 }
+        Self { pairings: Vec::new(), filter: None, built: false, show: 20 }
     }
 }
 
 impl Selection {
     /// Takes one of the options that select rows.
-    pub(crate) fn option(&mut self, name: &str, parser: &mut lexopt::Parser) -> Result<(), lexopt::Error> {
+    pub fn option(&mut self, name: &str, parser: &mut lexopt::Parser) -> Result<(), lexopt::Error> {
         match name {
             "pairing" => self.pairings.push(parser.value()?.string()?),
             "filter" => self.filter = Some(parser.value()?.string()?),
+            "built" => self.built = true,
             "show" => self.show = parser.value()?.parse()?,
             _ => return Err(lexopt::Error::UnexpectedOption(format!("--{name}"))),
         }
@@ -37,24 +43,31 @@ impl Selection {
 
     fn takes(&self, row: &Row) -> bool {
         (self.pairings.is_empty() || self.pairings.iter().any(|prefix| row.pairing().starts_with(prefix.as_str())))
+            && !(self.built && row.asks_for_an_unbuilt_pairing())
             && self.filter.as_ref().is_none_or(|text| row.id().contains(text.as_str()))
     }
 }
 
+/// How the rows went.
 #[derive(Default)]
-pub(crate) struct Tally {
-    pub(crate) passed: usize,
-    pub(crate) failed: usize,
-    pub(crate) skipped: usize,
+pub struct Tally {
+    /// Answered and did what the row records.
+    pub passed: usize,
+    /// Differ.
+    pub failed: usize,
+    /// Marked as not to be compared.
+    pub skipped: usize,
 }
 
 impl Tally {
-    pub(crate) fn selected(&self) -> usize {
+    /// All rows that were taken.
+    pub fn selected(&self) -> usize {
         self.passed + self.failed + self.skipped
     }
 }
 
-pub(crate) fn replay(folders: &[PathBuf], selection: &Selection) -> io::Result<Tally> {
+/// Replays the rows in these folders, printing the first difference of failing ones.
+pub fn replay(folders: &[PathBuf], selection: &Selection) -> io::Result<Tally> {
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let mut tally = Tally::default();
     for folder in folders {

@@ -10,10 +10,11 @@ use lcp::{Object, Value, json};
 
 /// A row. Members are read from the JSON where they are used.
 #[derive(Debug)]
-pub(crate) struct Row(Object);
+pub struct Row(Object);
 
 impl Row {
-    pub(crate) fn read(line: &str) -> Result<Self, String> {
+    /// Reads a row's line.
+    pub fn read(line: &str) -> Result<Self, String> {
         // Rows hold documents that nest past what a pairing reads.
         match json::parse(line, 512).map_err(|error| error.to_string())? {
             Value::Object(row) => Ok(Self(Object::clone(&row))),
@@ -21,7 +22,8 @@ impl Row {
         }
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
+    /// A member.
+    pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
     }
 
@@ -29,42 +31,54 @@ impl Row {
         self.get(name).and_then(Value::as_str).unwrap_or_default()
     }
 
-    pub(crate) fn id(&self) -> &str {
+    /// The row's id.
+    pub fn id(&self) -> &str {
         self.text("id")
     }
 
-    pub(crate) fn op(&self) -> &str {
+    /// The operation.
+    pub fn op(&self) -> &str {
         self.text("op")
     }
 
     /// The pairing whose row it is, also where the argument names another.
-    pub(crate) fn pairing(&self) -> &str {
+    pub fn pairing(&self) -> &str {
         self.text("pairing")
     }
 
-    pub(crate) fn argument(&self, name: &str) -> Option<&Value> {
+    /// An argument of the tool.
+    pub fn argument(&self, name: &str) -> Option<&Value> {
         self.get("args")?.get(name)
     }
 
     /// The pairing argument; `agree` takes none and pays with x402.
-    pub(crate) fn pairing_argument(&self) -> &str {
+    pub fn pairing_argument(&self) -> &str {
         self.argument("pairing").and_then(Value::as_str).unwrap_or_default()
     }
 
-    pub(crate) fn expect(&self) -> &Value {
+    /// Whether the pairing that is asked for, or the row's own, is one that the registry lists without a build.
+    pub fn asks_for_an_unbuilt_pairing(&self) -> bool {
+        let unbuilt = |id: &str| lcp::registry::entry(id).is_some_and(|entry| entry.pairing.is_none());
+        unbuilt(self.pairing()) || unbuilt(self.pairing_argument())
+    }
+
+    /// What the reference answered.
+    pub fn expect(&self) -> &Value {
         self.get("expect").unwrap_or(&Value::Null)
     }
 
-    pub(crate) fn has_flag(&self, flag: &str) -> bool {
+    /// Whether the row carries the flag.
+    pub fn has_flag(&self, flag: &str) -> bool {
         self.get("flags").and_then(Value::as_array).is_some_and(|flags| flags.iter().any(|held| held.as_str() == Some(flag)))
     }
 
-    pub(crate) fn detail_is_exact(&self) -> bool {
+    /// Whether the decline's detail is a stable code.
+    pub fn detail_is_exact(&self) -> bool {
         self.get("detail_exact") == Some(&Value::Bool(true))
     }
 
     /// Why the row cannot be compared, if it cannot.
-    pub(crate) fn skipped(&self) -> Option<&'static str> {
+    pub fn skipped(&self) -> Option<&'static str> {
         if self.get("oddity").is_some() {
             return Some("oddity");
         }
@@ -73,7 +87,7 @@ impl Row {
 }
 
 /// The bytes that a value stands for: base64 text, or `{repeat, count}` for one byte many times.
-pub(crate) fn bytes_of(value: &Value) -> Option<Vec<u8>> {
+pub fn bytes_of(value: &Value) -> Option<Vec<u8>> {
     match repeated(value) {
         Some((byte, count)) => Some(vec![byte; count]),
         None => lcp::encoding::from_base64(value.as_str()?),
@@ -81,14 +95,14 @@ pub(crate) fn bytes_of(value: &Value) -> Option<Vec<u8>> {
 }
 
 /// `{repeat: base64 of one byte, count}`.
-pub(crate) fn repeated(value: &Value) -> Option<(u8, usize)> {
+pub fn repeated(value: &Value) -> Option<(u8, usize)> {
     let byte = lcp::encoding::from_base64(value.get("repeat")?.as_str()?)?;
     let count = value.get("count")?.as_safe_unsigned()?;
     Some((*byte.first()?, usize::try_from(count).ok()?))
 }
 
 /// The row files below a folder, in order of their paths.
-pub(crate) fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -107,7 +121,7 @@ pub(crate) fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// A row file's text.
-pub(crate) fn text(file: &Path) -> io::Result<String> {
+pub fn text(file: &Path) -> io::Result<String> {
     let bytes = fs::read(file)?;
     let mut text = String::new();
     if file.extension().is_some_and(|extension| extension == "gz") {

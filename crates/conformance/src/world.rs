@@ -15,7 +15,7 @@ use crate::row::{self, Row};
 
 /// The world, shared by the network, the clock and the wallets it hands out.
 #[derive(Clone)]
-pub(crate) struct World(Arc<Pinned>);
+pub struct World(Arc<Pinned>);
 
 struct Pinned {
     now: u64,
@@ -25,7 +25,7 @@ struct Pinned {
     network: Vec<Value>,
     cancel_at: Option<(String, usize)>,
     signatures: AtomicUsize,
-    pub(crate) cancel: CancellationToken,
+    cancel: CancellationToken,
     done: Mutex<Done>,
 }
 
@@ -38,7 +38,8 @@ struct Done {
 }
 
 impl World {
-    pub(crate) fn of(row: &Row) -> Self {
+    /// The world of a row.
+    pub fn of(row: &Row) -> Self {
         let texts = |name: &str| row.get(name).and_then(Value::as_array).unwrap_or_default().to_vec();
         let cancel_at = row.get("cancel").and_then(|cancel| {
             let index = cancel.get("index").and_then(Value::as_safe_unsigned).unwrap_or_default();
@@ -62,12 +63,12 @@ impl World {
     }
 
     /// The caller's cancellation.
-    pub(crate) fn cancel(&self) -> &CancellationToken {
+    pub fn cancel(&self) -> &CancellationToken {
         &self.0.cancel
     }
 
     /// A wallet of the row's `signer`, or of its `agreement`.
-    pub(crate) fn wallet(&self, name: &'static str, signer: &Value) -> Wallet {
+    pub fn wallet(&self, name: &'static str, signer: &Value) -> Wallet {
         Wallet {
             world: self.clone(),
             name,
@@ -78,7 +79,7 @@ impl World {
     }
 
     /// What was done outside, in the form of a row's `effects`.
-    pub(crate) fn effects(&self) -> Object {
+    pub fn effects(&self) -> Object {
         let done = self.done();
         [("requests", &done.requests), ("asked", &done.asked), ("waits", &done.waits)]
             .into_iter()
@@ -146,7 +147,7 @@ impl Fetch for World {
             return Err(refused());
         }
         let header = |(name, value): (&str, &Value)| {
-            (name.to_owned(), value.as_text().into_iter().flat_map(|text| text.code_units()).map(|unit| u8::try_from(unit).unwrap_or(b'?')).collect())
+            (name.to_owned(), value.as_text().into_iter().flat_map(lcp::Text::code_units).map(|unit| u8::try_from(unit).unwrap_or(b'?')).collect())
         };
         let headers = match answer.get("headers") {
             Some(Value::Array(pairs)) => {
@@ -165,7 +166,8 @@ impl Fetch for World {
     }
 }
 
-pub(crate) struct ServedBody {
+/// A body of the recorded network.
+pub struct ServedBody {
     rest: Vec<u8>,
     truncated: bool,
 }
@@ -183,7 +185,7 @@ impl Body for ServedBody {
 }
 
 /// A wallet with recorded answers.
-pub(crate) struct Wallet {
+pub struct Wallet {
     world: World,
     name: &'static str,
     account: Option<String>,

@@ -1,5 +1,7 @@
 //! Every committed row of a built pairing passes, and so do those of `../shared/vectors` where that folder is.
 
+#![allow(clippy::unwrap_used)] // helpers of tests fail by panicking
+
 use std::{path::Path, process::Command};
 
 /// Runs `conformance replay` over the built pairings' rows and gives its closing line.

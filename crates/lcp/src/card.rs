@@ -12,9 +12,9 @@ const NO_LEGAL_CONTEXT: Refusal = Refusal::new("card/no-legal-context");
 const LEGAL_CONTEXT_MALFORMED: Refusal = Refusal::new("card/legal-context-malformed");
 const NO_PAYABLE_OPTION: Refusal = Refusal::new("card/no-payable-option");
 
-/// What a shown document advertises: the `legalContext` of `content`, which is the document or what a token of it holds.
-pub(crate) fn advertised(document: &Value, content: &Value) -> Result<Advertised, Refusal> {
-    let info = content.get("legalContext").ok_or(NO_LEGAL_CONTEXT)?;
+/// What a shown document advertises: the `legalContext` of `holder`, which is the document or what a token in it holds.
+pub(crate) fn advertised(document: &Value, holder: &Value) -> Result<Advertised, Refusal> {
+    let info = holder.get("legalContext").ok_or(NO_LEGAL_CONTEXT)?;
     let context = LegalContext::read(info).map_err(|_| LEGAL_CONTEXT_MALFORMED)?;
     Ok(Advertised { h: context.h, link: context.link, agreement: context.agreement, document: document.clone(), options: Vec::new() })
 }

@@ -104,3 +104,37 @@ impl<M: Method> Pairing for Mpp<M> {
         self.0.bound(&offer, credential.payload, landed)
     }
 }
+
+/// Challenges to test with.
+#[cfg(test)]
+pub(crate) mod sample {
+    use crate::{Hash, Object, Value, encoding, json};
+
+    pub(crate) const LINK: &str = "https://atr.seller.example/x";
+    pub(crate) const AGREEMENT: &str = "https://agree.seller.example/a";
+
+    /// A request or an opaque as a challenge writes it.
+    pub(crate) fn encoded(object: Object) -> String {
+        encoding::base64url(json::write(&object.into()).as_bytes())
+    }
+
+    pub(crate) fn opaque(h: &Hash) -> Object {
+        Object::new().with("legalContext", h.lcp_string()).with("legalContextUrl", LINK).with("legalContextAgreementUrl", AGREEMENT)
+    }
+
+    /// The first challenge over H of an intent and method.
+    pub(crate) fn challenge(h: &Hash, intent: &str, method: &str, request: Object) -> Object {
+        Object::new()
+            .with("id", encoding::base64url(h.bytes()) + ".0")
+            .with("realm", "api.seller.example")
+            .with("method", method)
+            .with("intent", intent)
+            .with("request", encoded(request))
+            .with("opaque", encoded(opaque(h)))
+            .with("expires", "2030-01-01T00:00:00Z")
+    }
+
+    pub(crate) fn credential(challenge: Object) -> Value {
+        Object::new().with("challenge", challenge).with("payload", Object::new()).into()
+    }
+}

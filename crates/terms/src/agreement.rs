@@ -107,16 +107,15 @@ impl<F: Fetch, E: Env> Gate<F, E> {
             return Err(cancelled_before());
         }
         let h = Hash::of(exchange.atr);
-        let approved = match approved {
-            None => match self.ask_unpaid(&exchange, &h).await? {
-                Unpaid::Recorded(receipt) => return Ok(Exchanged::Agreed(receipt)),
+        let Some(approved) = approved else {
+            return match self.ask_unpaid(&exchange, &h).await? {
+                Unpaid::Recorded(receipt) => Ok(Exchanged::Agreed(receipt)),
                 Unpaid::Required(required) => {
                     let payable = self.payable(&required, None, account, &inputs)?;
                     same_hash(&payable, &h)?;
-                    return Ok(Exchanged::ToApprove(Approve { url: exchange.url.to_owned(), option: payable.option, required }));
+                    Ok(Exchanged::ToApprove(Approve { url: exchange.url.to_owned(), option: payable.option, required }))
                 }
-            },
-            Some(approved) => approved,
+            };
         };
         if approved.url != exchange.url {
             return Err(Decline::because(DeclineCode::AgreementFailed, "The approved payment is for another agreement URL."));

@@ -47,3 +47,50 @@ fn size(value: &Value) -> usize {
 fn name_size(name: &Text) -> usize {
     name.utf16_len() + 3
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Hash,
+        mpp::sample::{challenge, credential},
+    };
+
+    fn members() -> Object {
+        credential(challenge(&Hash::of(b"abc"), "charge", "card", Object::new())).as_object().unwrap().clone()
+    }
+
+    fn reads(members: Object) -> bool {
+        Credential::read(&members.into()).is_ok()
+    }
+
+    #[test]
+    fn takes_a_challenge_with_an_id_and_a_payload() {
+        assert!(reads(members()) && reads(members().with("source", "did:x").with("note", 1u32)));
+        for value in [Value::Null, true.into(), "x".into(), Vec::new().into()] {
+            for name in ["challenge", "payload"] {
+                assert!(!reads(members().with(name, &value)), "{name}: {value:?}");
+            }
+            assert!(!reads(members().with("refused", &value)));
+            assert_eq!(Credential::read(&value).err(), Some(CREDENTIAL_MALFORMED));
+        }
+        assert!(!reads(members().without("challenge")) && !reads(members().without("payload")));
+        assert!(!reads(members().with("source", Value::Null)));
+        let challenge = members().get("challenge").unwrap().as_object().unwrap().clone();
+        assert!(!reads(members().with("challenge", challenge.without("id"))));
+    }
+
+    #[test]
+    fn is_bounded_in_size_and_depth() {
+        let mixed = Value::from([Value::Null, true.into(), 1u32.into(), "\u{1F600}".into(), Object::new().with("é", "").into()]);
+        assert_eq!(size(&mixed), 2 + 8 + 8 + 8 + 4 + (2 + 4 + 2));
+        let filled = |size_wanted: usize| {
+            let spare = size_wanted - size(&members().with("note", "").into());
+            members().with("note", "x".repeat(spare))
+        };
+        assert!(reads(filled(65_536)) && !reads(filled(65_537)));
+
+        let nested = |levels: usize| (0..levels).fold(Value::Null, |inner, _| [inner].into());
+        assert!(reads(members().with("note", nested(15))) && !reads(members().with("note", nested(16))));
+    }
+}
