@@ -1,1 +1,97 @@
-fn main() {}
+//! `conformance`: replays recorded rows against the gate, directly or through its MCP server, and asks the reference for
+//! fresh ones.
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use conformance::{oracle, replay};
+use lexopt::prelude::*;
+
+const USAGE: &str = "\
+Usage: conformance replay DIR... [--pairing PREFIX]... [--filter TEXT] [--built] [--show N]
+       conformance oracle --seed S --rows N [--from DIR] [--cache DIR] [the options of replay]
+
+replay runs the recorded rows in each DIR (*.jsonl and *.jsonl.gz, in folders below it too) against the gate.
+oracle asks the public Python package for N fresh mutants of each file of recorded rows, and replays those. It needs
+python3; the package is installed with pip into the cache folder.
+
+  --pairing PREFIX  only rows whose pairing starts so; may be repeated
+  --filter TEXT     only rows whose id holds this text
+  --built           only rows that ask for a pairing that is built
+  --show N          print the first difference of at most N failing rows (default 20)
+  --seed S          what the mutants are drawn from: the same seed and rows give the same mutants
+  --rows N          how many mutants to make of each file
+  --from DIR        the recorded rows to mutate (default: this repository's vectors/)
+  --cache DIR       where the package and the mutants are kept (default: target/oracle)
+
+Exit status: 0 when no row failed, 1 when one did, 2 when no row was selected or the call is wrong.
+";
+
+fn main() -> ExitCode {
+    match command() {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("conformance: {error}\n\n{USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn command() -> Result<ExitCode, lexopt::Error> {
+    let mut parser = lexopt::Parser::from_env();
+    match parser.next()? {
+        Some(Value(command)) if command == "replay" => {
+            let mut folders: Vec<PathBuf> = Vec::new();
+            let mut selection = replay::Selection::default();
+            while let Some(argument) = parser.next()? {
+                match argument {
+                    Value(folder) => folders.push(folder.into()),
+                    Long(name) => {
+                        let name = name.to_owned();
+                        selection.option(&name, &mut parser)?;
+                    }
+                    other @ Short(_) => return Err(other.unexpected()),
+                }
+            }
+            if folders.is_empty() {
+                return Err("name at least one folder of rows".into());
+            }
+            report(&folders, &selection)
+        }
+        Some(Value(command)) if command == "oracle" => {
+            let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+            let (mut seed, mut rows, mut from, mut cache) = (None, None, root.join("vectors"), root.join("target/oracle"));
+            let mut selection = replay::Selection::default();
+            while let Some(argument) = parser.next()? {
+                match argument {
+                    Long("seed") => seed = Some(parser.value()?.parse()?),
+                    Long("rows") => rows = Some(parser.value()?.parse()?),
+                    Long("from") => from = parser.value()?.into(),
+                    Long("cache") => cache = parser.value()?.into(),
+                    Long(name) => {
+                        let name = name.to_owned();
+                        selection.option(&name, &mut parser)?;
+                    }
+                    other => return Err(other.unexpected()),
+                }
+            }
+            let (Some(seed), Some(rows)) = (seed, rows) else { return Err("oracle needs --seed and --rows".into()) };
+            let fresh = oracle::mutants(&cache, &from, seed, rows).map_err(|error| error.to_string())?;
+            report(&[fresh], &selection)
+        }
+        Some(Long("help")) => {
+            print!("{USAGE}");
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(other) => Err(other.unexpected()),
+        None => Err("say what to do".into()),
+    }
+}
+
+fn report(folders: &[PathBuf], selection: &replay::Selection) -> Result<ExitCode, lexopt::Error> {
+    let tally = replay::replay(folders, selection).map_err(|error| error.to_string())?;
+    println!("{} passed, {} failed, {} skipped", tally.passed, tally.failed, tally.skipped);
+    Ok(ExitCode::from(if tally.selected() == 0 { 2 } else { u8::from(tally.failed > 0) }))
+}

@@ -6,6 +6,7 @@
 //! reads H back from a payment. [`registry::PAIRINGS`] lists them all.
 
 pub mod account;
+mod card;
 pub mod decline;
 pub mod encoding;
 pub mod hash;

@@ -1,7 +1,11 @@
 //! x402 version 2: what its pairings share.
 
+pub(crate) mod auth_capture;
+pub(crate) mod channel;
 pub mod document;
 pub(crate) mod eip155;
+pub(crate) mod erc7710;
+pub(crate) mod permit2;
 
 use crate::{
     Hash, Object, Refusal, Value,
@@ -21,6 +25,11 @@ pub(crate) trait Scheme: Sync {
 
     /// Whether an option of `accepts` is one this pairing pays.
     fn serves(&self, option: &Object) -> Result<(), Unserved>;
+
+    /// Reads the payer's account.
+    fn account(&self, text: &str) -> Option<Account> {
+        Account::parse(text)
+    }
 
     /// The members of the choice beside `required` and `accepted`. The option is on the account's network.
     fn choose(&self, order: &Order<'_>, account: &Account, buyer: &Buyer<'_>) -> Result<Object, Refusal>;
@@ -107,7 +116,7 @@ impl<S: Scheme> Pairing for X402<S> {
     }
 
     fn choose(&self, advertised: &Advertised, buyer: &Buyer<'_>) -> Result<Object, Refusal> {
-        let account = Account::parse(buyer.account).ok_or(document::NO_PAYABLE_OPTION)?;
+        let account = self.0.account(buyer.account).ok_or(document::NO_PAYABLE_OPTION)?;
         let on_network = |option: &&Value| option.get("network").and_then(Value::as_str) == Some(&account.network);
         let accepted = advertised.options.iter().find(on_network).ok_or(document::NO_PAYABLE_OPTION)?;
         let order = Order { required: &advertised.document, accepted };

@@ -64,15 +64,18 @@ impl fmt::Display for FetchFailed {
 impl std::error::Error for FetchFailed {}
 
 impl<B> Response<B> {
-    /// A header's values joined with `, `, without surrounding tab, line feed, carriage return and space; `None` if it
-    /// is absent. Bytes are read as Latin-1, as header bytes are.
+    /// A header's values joined with `, `, or `None` if it is absent. Bytes are read as Latin-1, as header bytes are.
+    pub(crate) fn raw_header(&self, name: &str) -> Option<String> {
+        let values = self.headers.iter().filter(|(key, _)| key.eq_ignore_ascii_case(name));
+        let texts: Vec<String> = values.map(|(_, value)| value.iter().map(|&byte| char::from(byte)).collect()).collect();
+        (!texts.is_empty()).then(|| texts.join(", "))
+    }
+
+    /// The header without surrounding tab, line feed, carriage return and space.
     pub(crate) fn header(&self, name: &str) -> Option<String> {
-        let values: Vec<String> = self
-            .headers
-            .iter()
-            .filter(|(key, _)| key.eq_ignore_ascii_case(name))
-            .map(|(_, value)| value.iter().map(|&byte| char::from(byte)).collect())
-            .collect();
-        (!values.is_empty()).then(|| values.join(", ").trim_matches(['\t', '\n', '\r', ' ']).to_owned())
+        self.raw_header(name).map(|text| text.trim_matches(['\t', '\n', '\r', ' ']).to_owned())
     }
 }
+
+/// The header that every request of the gate carries.
+pub(crate) const IDENTITY: (&str, &str) = ("Accept-Encoding", "identity");

@@ -4,8 +4,8 @@ use lcp::Value;
 
 /// The wallet. The gate asks it only after the hash comparison.
 pub trait Signer: Send + Sync {
-    /// The account it pays from, CAIP-10.
-    fn account(&self) -> &str;
+    /// The account it pays from, CAIP-10; `None` while it has none to pay from, for example when it is locked.
+    fn account(&self) -> Option<&str>;
 
     /// Signs a request; the answer's form is the request kind's.
     fn sign(&self, request: &Value) -> impl Future<Output = Result<Value, SignerFailed>> + Send;
@@ -37,7 +37,7 @@ impl std::error::Error for SignerFailed {}
 pub struct NoSigner(Infallible);
 
 impl Signer for NoSigner {
-    fn account(&self) -> &str {
+    fn account(&self) -> Option<&str> {
         match self.0 {}
     }
 

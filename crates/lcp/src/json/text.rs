@@ -65,9 +65,9 @@ impl Text {
     }
 }
 
+#[allow(clippy::cast_possible_truncation)] // both halves of the offset are below 0x400
 fn surrogates(point: u32) -> [u16; 2] {
     let offset = point - 0x1_0000;
-    // Both halves are below 0x400, so they fit.
     [0xD800 | (offset >> 10) as u16, 0xDC00 | (offset & 0x3FF) as u16]
 }
 

@@ -99,8 +99,8 @@ impl Value {
 
 impl Object {
     /// No members.
-    pub fn new() -> Self {
-        Self::default()
+    pub const fn new() -> Self {
+        Self(Vec::new())
     }
 
     /// The member of that name.

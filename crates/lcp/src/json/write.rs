@@ -43,11 +43,10 @@ enum Members {
 
 fn write_value(out: &mut String, value: &Value, order: Members) {
     match value {
-        Value::Null => out.push_str("null"),
         Value::Bool(true) => out.push_str("true"),
         Value::Bool(false) => out.push_str("false"),
         Value::Number(number) if number.is_finite() => out.push_str(ryu_js::Buffer::new().format(*number)),
-        Value::Number(_) => out.push_str("null"),
+        Value::Null | Value::Number(_) => out.push_str("null"),
         Value::String(text) => write_text(out, text),
         Value::Array(items) => {
             out.push('[');

@@ -1,6 +1,21 @@
-//! Ethereum's texts and hashes: addresses, chain ids, EIP-712 requests, ABI words.
+//! Ethereum's texts, words and hashes.
+
+mod abi;
+pub mod delegation;
+pub mod eip3009;
+pub mod permit2;
+mod typed_data;
+mod uint;
+
+use sha3::{Digest, Keccak256};
 
 use crate::{Object, Value};
+pub use abi::{Reader, Word, address_word, uint_word};
+pub use typed_data::{DOMAIN, Domain, Type, UNVERSIONED_DOMAIN, struct_hash, type_hash, typed_data_digest, typed_data_request};
+pub use uint::{U256, uint128};
+
+/// The address of twenty zero bytes.
+pub const ZERO_ADDRESS: &str = "0x0000000000000000000000000000000000000000";
 
 /// `eip155:` and a chain id of at most 16 digits without a leading zero, a safe integer.
 pub fn chain_id(network: &str) -> Option<u64> {
@@ -26,18 +41,7 @@ pub fn is_amount(text: &str) -> bool {
     text.starts_with(|c: char| ('1'..='9').contains(&c)) && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// An EIP-712 type: its name and its members as `(name, type)`.
-pub type Type<'a> = (&'a str, &'a [(&'a str, &'a str)]);
-
-/// The EIP-712 domain type of a domain with name, version, chain id and contract.
-pub const DOMAIN: Type<'static> =
-    ("EIP712Domain", &[("name", "string"), ("version", "string"), ("chainId", "uint256"), ("verifyingContract", "address")]);
-
-/// A signing request of kind `eip712`; the last of `types` is the primary type.
-pub fn typed_data_request(domain: Object, types: &[Type<'_>], message: Object) -> Value {
-    let member = |&(name, kind): &(&str, &str)| Value::from(Object::new().with("name", name).with("type", kind));
-    let listed = types.iter().fold(Object::new(), |listed, (name, members)| listed.with(*name, members.iter().map(member).collect::<Vec<_>>()));
-    let primary = types.last().map_or("", |(name, _)| name);
-    let typed_data = Object::new().with("domain", domain).with("types", listed).with("primaryType", primary).with("message", message);
-    Object::new().with("kind", "eip712").with("typedData", typed_data).into()
+/// Keccak-256.
+pub fn keccak(bytes: &[u8]) -> Word {
+    Keccak256::digest(bytes).into()
 }

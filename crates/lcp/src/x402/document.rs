@@ -2,8 +2,8 @@
 
 use super::Scheme;
 use crate::{
-    Object, Refusal, Value,
-    legal_context::{Fault, LegalContext},
+    Hash, Object, Refusal, Value,
+    legal_context::{self, Fault, LegalContext},
 };
 
 pub(crate) const NOT_V2: Refusal = Refusal::new("x402/not-v2");
@@ -38,21 +38,30 @@ pub(crate) fn accepts(document: &Value) -> Result<&[Value], Refusal> {
 pub fn legal_context(document: &Value) -> Result<LegalContext, Refusal> {
     version_2(document)?;
     accepts(document)?;
-    echoed_legal_context(document)
+    LegalContext::read(info(document)?).map_err(refused)
 }
 
-/// The legal context in the `extensions` of a document or of a payment that echoes one.
-pub(crate) fn echoed_legal_context(holder: &Value) -> Result<LegalContext, Refusal> {
+/// H in the legal context that a document offers or a payment echoes; its agreement URL is not looked at.
+pub(crate) fn echoed_hash(holder: &Value) -> Result<Hash, Refusal> {
+    legal_context::hash_and_link(info(holder)?).map(|(h, _)| h).map_err(refused)
+}
+
+/// The legal context's info object, unread.
+fn info(holder: &Value) -> Result<&Value, Refusal> {
     let extension = holder.get("extensions").and_then(|extensions| extensions.get("legalContext")).ok_or(NO_LEGAL_CONTEXT)?;
-    LegalContext::read(extension.get("info").unwrap_or(&Value::Null)).map_err(|fault| match fault {
+    Ok(extension.get("info").unwrap_or(&Value::Null))
+}
+
+fn refused(fault: Fault) -> Refusal {
+    match fault {
         Fault::NotHttps => LINK_NOT_HTTPS,
         Fault::Malformed | Fault::LinkTooLong => LEGAL_CONTEXT_MALFORMED,
-    })
+    }
 }
 
 /// The document's extensions as a payment echoes them: where the seller asks for a payment identifier, with the
 /// reference written as its id.
-pub(super) fn echoed_extensions(required: &Value, reference: &str) -> Result<Option<Value>, Refusal> {
+pub(crate) fn echoed_extensions(required: &Value, reference: &str) -> Result<Option<Value>, Refusal> {
     let Some(extensions) = required.get("extensions") else { return Ok(None) };
     let Some((extensions_object, identifier)) = extensions.as_object().and_then(|object| Some((object, object.get("payment-identifier")?))) else {
         return Ok(Some(extensions.clone()));
@@ -63,20 +72,23 @@ pub(super) fn echoed_extensions(required: &Value, reference: &str) -> Result<Opt
     Ok(Some(extensions_object.clone().with("payment-identifier", holder.clone().with("info", info)).into()))
 }
 
-/// A payment whose shape and accepted option are this pairing's.
+/// A payment whose version and accepted option are this pairing's.
 pub(crate) struct Payment<'a> {
     pub(crate) whole: &'a Value,
     pub(crate) accepted: &'a Object,
-    pub(crate) payload: &'a Object,
 }
 
 impl<'a> Payment<'a> {
-    pub(super) fn read(scheme: &dyn Scheme, payment: &'a Value) -> Result<Self, Refusal> {
+    pub(crate) fn read(scheme: &dyn Scheme, payment: &'a Value) -> Result<Self, Refusal> {
         version_2(payment)?;
         scheme.judge_envelope(payment)?;
         let accepted = payment.get("accepted").and_then(Value::as_object).ok_or(PAYLOAD_MALFORMED)?;
         scheme.serves(accepted)?;
-        let payload = payment.get("payload").and_then(Value::as_object).ok_or(PAYLOAD_MALFORMED)?;
-        Ok(Self { whole: payment, accepted, payload })
+        Ok(Self { whole: payment, accepted })
+    }
+
+    /// The payload's members.
+    pub(crate) fn payload(&self) -> Result<&'a Object, Refusal> {
+        self.whole.get("payload").and_then(Value::as_object).ok_or(PAYLOAD_MALFORMED)
     }
 }

@@ -1,7 +1,10 @@
 //! What the x402 pairings on EVM networks share.
 
-use super::document::{NO_PAYABLE_OPTION, OPTION_MALFORMED};
-use crate::{Object, Refusal, Value, account::Account, pairing::Buyer, wire::evm};
+use super::{
+    Payload, Unserved,
+    document::{NO_PAYABLE_OPTION, OPTION_MALFORMED, SIGNATURE_MALFORMED},
+};
+use crate::{Object, Refusal, Text, Value, account::Account, encoding, pairing::Buyer, wire::evm};
 
 /// The payer and the time of a choice: `from` and `now`.
 pub(crate) struct Payer<'a> {
@@ -24,6 +27,57 @@ impl<'a> Payer<'a> {
         }
         Ok(Object::new().with("from", account.address.as_str()).with("now", buyer.now))
     }
+
+    /// The last second in which the option may be paid: `maxTimeoutSeconds` from now.
+    pub(crate) fn deadline(&self, option: &Object) -> Result<u64, Refusal> {
+        // Both are below 2^53.
+        Ok(self.now + timeout(option).ok_or(OPTION_MALFORMED)?)
+    }
+}
+
+/// Where an option's money moves.
+pub(crate) struct Places<'a> {
+    pub(crate) chain_id: u64,
+    /// The token.
+    pub(crate) asset: &'a str,
+    pub(crate) pay_to: &'a str,
+}
+
+impl<'a> Places<'a> {
+    pub(crate) fn of(option: &'a Object) -> Option<Self> {
+        Some(Self { chain_id: chain_id(option)?, asset: evm::address(option, "asset")?, pay_to: evm::address(option, "payTo")? })
+    }
+
+    /// The places of an option that was served.
+    pub(crate) fn served(option: &'a Object) -> Result<Self, Refusal> {
+        Self::of(option).ok_or(OPTION_MALFORMED)
+    }
+}
+
+/// The chain of the option's network.
+pub(crate) fn chain_id(option: &Object) -> Option<u64> {
+    option.get("network").and_then(Value::as_str).and_then(evm::chain_id)
+}
+
+/// The option's `extra`, if it is an object or absent.
+pub(crate) fn extra(option: &Object) -> Option<&Object> {
+    static NONE: Object = Object::new();
+    option.get("extra").map_or(Some(&NONE), Value::as_object)
+}
+
+/// Whether a member is absent, or one of these strings.
+pub(crate) fn absent_or(object: &Object, name: &str, values: &[&str]) -> bool {
+    object.get(name).is_none_or(|value| value.as_str().is_some_and(|text| values.contains(&text)))
+}
+
+/// Whether a member is this string.
+pub(crate) fn names(object: &Object, name: &str, value: &str) -> bool {
+    object.get(name).and_then(Value::as_str) == Some(value)
+}
+
+/// The option's `amount`, a string.
+pub(crate) fn amount(option: &Object) -> Option<&str> {
+    option.get("amount").and_then(Value::as_str)
 }
 
 /// The option's `maxTimeoutSeconds`: a safe integer of at least 1.
@@ -32,6 +86,64 @@ pub(crate) fn timeout(option: &Object) -> Option<u64> {
 }
 
 /// A string member that is not empty.
-pub(crate) fn filled<'a>(object: &'a Object, name: &str) -> Option<&'a str> {
-    object.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
+pub(crate) fn filled<'a>(object: &'a Object, name: &str) -> Option<&'a Text> {
+    object.get(name).and_then(Value::as_text).filter(|text| text.utf16_len() > 0)
+}
+
+/// A string member of at most 256 UTF-16 code units.
+pub(crate) fn short<'a>(object: &'a Object, name: &str) -> Option<&'a Text> {
+    object.get(name).and_then(Value::as_text).filter(|text| text.utf16_len() <= 256)
+}
+
+/// Whether an option names a positive amount below 2^256, and a timeout.
+pub(crate) fn is_payable(option: &Object) -> bool {
+    amount(option).is_some_and(|amount| evm::is_amount(amount) && evm::U256::from_decimal(amount).is_some()) && timeout(option).is_some()
+}
+
+/// Serves the options of scheme `exact` whose asset moves by a named method.
+pub(crate) fn serves_exact(method: &str, option: &Object) -> Result<(), Unserved> {
+    let ours = names(option, "scheme", "exact")
+        && Places::of(option).is_some()
+        && extra(option)
+            .is_some_and(|extra| names(extra, "assetTransferMethod", method) && absent_or(extra, "paymentFlow", &["authorization", "upfront"]));
+    match (ours, is_payable(option)) {
+        (false, _) => Err(Unserved::Other),
+        (true, false) => Err(Unserved::Refused(OPTION_MALFORMED)),
+        (true, true) => Ok(()),
+    }
+}
+
+/// The token's EIP-712 domain, as a request holds it: the option's `extra` names it and its version.
+pub(crate) fn token_domain(option: &Object) -> Result<Object, Refusal> {
+    let places = Places::served(option)?;
+    let text = |name| extra(option).and_then(|extra| filled(extra, name)).cloned().ok_or(OPTION_MALFORMED);
+    Ok(Object::new()
+        .with("name", text("name")?)
+        .with("version", text("version")?)
+        .with("chainId", places.chain_id)
+        .with("verifyingContract", places.asset))
+}
+
+/// A payload whose one signature is over typed data.
+pub(crate) struct Signed {
+    pub(crate) request: Value,
+    /// The payload's members beside `signature`.
+    pub(crate) members: Object,
+}
+
+impl Payload for Signed {
+    fn request(&self) -> Result<Value, Refusal> {
+        Ok(self.request.clone())
+    }
+
+    fn complete(&self, answer: &Value) -> Result<Object, Refusal> {
+        let payload = Object::new().with("signature", signature(Some(answer), 65)?);
+        Ok(self.members.iter().fold(payload, |payload, (name, value)| payload.with(name.clone(), value)))
+    }
+}
+
+/// A signature of `at_least` to 8,192 bytes in `0x` hex.
+pub(crate) fn signature(value: Option<&Value>, at_least: usize) -> Result<&str, Refusal> {
+    let text = value.and_then(Value::as_str).ok_or(SIGNATURE_MALFORMED)?;
+    encoding::hex_len(text).filter(|len| (at_least..=8192).contains(len)).map(|_| text).ok_or(SIGNATURE_MALFORMED)
 }

@@ -1,0 +1,10 @@
+//! Replays recorded rows against the gate, directly or through its MCP server, and asks the reference for fresh ones.
+
+pub mod compare;
+pub mod library;
+pub mod oracle;
+pub mod readers;
+pub mod replay;
+pub mod row;
+pub mod scripted;
+pub mod world;

@@ -1,0 +1,140 @@
+//! One function for each reader of foreign bytes: what the fuzz targets run, and what the tests run over their corpora.
+//!
+//! Each panics where the reader breaks a promise, and returns on every other input.
+#![allow(clippy::missing_panics_doc)] // as said above
+
+use lcp::{
+    Hash, Object, Value,
+    account::Account,
+    encoding, json, link,
+    pairing::{Buyer, Choice},
+    registry,
+    wire::evm,
+};
+use terms::{CancellationToken, Gate, Signer, SignerFailed};
+
+use crate::scripted::{Serves, Still};
+
+/// A reader's name, which names its corpus too, and its function.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All of them.
+pub const TARGETS: [Target; 8] = [
+    ("json", json_text),
+    ("link", link_text),
+    ("encoding", encoded_text),
+    ("document", document),
+    ("payment", payment),
+    ("permission_context", permission_context),
+    ("agreement_answer", agreement_answer),
+    ("hold", hold),
+];
+
+const ACCOUNT: &str = "eip155:84532:0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
+
+/// What is read is written and read back as itself, and the canonical form is its own canonical form.
+pub fn json_text(data: &[u8]) {
+    let Ok(value) = json::parse_bytes(data, json::MAX_DEPTH) else { return };
+    let text = json::write(&value);
+    let again = json::parse(&text, json::MAX_DEPTH).unwrap_or(Value::Null);
+    assert_eq!(json::write(&again), text);
+    if let Some(canonical) = json::canonical(&value) {
+        assert_eq!(json::parse(&canonical, json::MAX_DEPTH).ok().and_then(|value| json::canonical(&value)), Some(canonical));
+    }
+}
+
+/// No text is both an https link and one of another scheme, and an https link is one whatever follows its authority.
+pub fn link_text(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    assert!(!(link::is_https(text) && link::is_other_scheme(text)), "{text:?}");
+}
+
+/// A text that decodes is the one text of its bytes.
+pub fn encoded_text(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    assert!(encoding::from_base64(text).is_none_or(|bytes| encoding::base64(&bytes) == text));
+    assert!(encoding::from_base64url(text).is_none_or(|bytes| encoding::base64url(&bytes) == text));
+    assert_eq!(encoding::from_hex(text).map(|bytes| bytes.len()), encoding::hex_len(text));
+    assert!(encoding::from_hex(text).is_none_or(|bytes| encoding::hex(&bytes).eq_ignore_ascii_case(text)));
+    assert!(Hash::parse(text).is_none_or(|hash| hash.to_string().eq_ignore_ascii_case(text)));
+    let _ = Account::parse(text);
+}
+
+/// A document goes through read, choose, build and request of every pairing; a request is there only over a link that the
+/// gate would fetch.
+pub fn document(data: &[u8]) {
+    let Ok(document) = json::parse_bytes(data, json::MAX_DEPTH) else { return };
+    let inputs = Object::new()
+        .with("payerAuthorizer", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
+        .with("deposit", "100000")
+        .with("tokenDomain", Object::new().with("name", "USDC").with("version", "2"));
+    let h = lcp::ConfirmedHash::rehash(data);
+    for pairing in registry::PAIRINGS.iter().filter_map(|entry| entry.pairing) {
+        let Ok(advertised) = pairing.read(&document) else { continue };
+        assert!(link::is_https(&advertised.link), "{}", advertised.link);
+        let accounts = advertised
+            .options
+            .iter()
+            .filter_map(|option| Some(format!("{}:0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", option.get("network")?.as_str()?)));
+        for account in accounts.chain([ACCOUNT.to_owned(), "cloudflare:402:agent".to_owned()]) {
+            let buyer = Buyer { account: &account, inputs: &inputs, now: 1_790_000_000, random: &|bytes| bytes.fill(7) };
+            let Ok(choice) = pairing.choose(&advertised, &buyer) else { continue };
+            let Ok(unsigned) = pairing.build(&Choice { choice: &choice, reference: &"r".repeat(32), h: &h, atr: data }) else { continue };
+            let _ = unsigned.request();
+            let signature: Value = format!("0x{}", "11".repeat(65)).into();
+            let _ = unsigned.complete(&signature);
+            let _ = unsigned.complete(&[signature.clone(), signature].into());
+        }
+    }
+}
+
+/// A presented payment is read by every pairing, its channel too; the gate checks and opens only what it reads H from.
+pub fn payment(data: &[u8]) {
+    let Ok(payment) = json::parse_bytes(data, json::MAX_DEPTH) else { return };
+    for pairing in registry::PAIRINGS.iter().filter_map(|entry| entry.pairing) {
+        let _ = pairing.bound(&payment, None);
+        if let Some(channel) = pairing.channel() {
+            let _ = (channel.kind(&payment), channel.reference(&payment, None));
+        }
+        assert!(terms::check(pairing, b"no payment carries the hash of this", &payment, None).is_err());
+    }
+}
+
+/// An ERC-7710 permission context.
+pub fn permission_context(data: &[u8]) {
+    let _ = evm::delegation::leaf_salt(data);
+}
+
+/// What an agreement URL answers: a status byte, a header name byte, a header's length, the header, the body.
+pub fn agreement_answer(data: &[u8]) {
+    let Some((&[status, name, length], rest)) = data.split_first_chunk() else { return };
+    let (value, body) = rest.split_at(rest.len().min(length.into()));
+    let name = ["PAYMENT-REQUIRED", "Retry-After", "Content-Length", "Content-Encoding"][usize::from(name) % 4];
+    let status = [200, 202, 402, 500, 301, u16::from(status)][usize::from(status) % 6];
+    let gate = Gate::new(Serves { status, headers: vec![(name.to_owned(), value.to_vec())], body: body.to_vec() }, Still);
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().build() else { return };
+    let agreed = runtime.block_on(gate.agree(b"{}", "https://agree.example/1", &Refusing, None, None, &CancellationToken::new()));
+    if let Ok(terms::Exchanged::Agreed(receipt)) = agreed {
+        assert!(status == 200 && terms::is_receipt(&receipt, &Hash::of(b"{}")));
+    }
+}
+
+/// A hold, as it comes back from an agent below the macs.
+pub fn hold(data: &[u8]) {
+    let Ok(hold) = json::parse_bytes(data, json::MAX_DEPTH) else { return };
+    if let Ok(charged) = terms::record_charge(&hold, &"5".into()) {
+        assert_eq!(charged.get("charged").and_then(Value::as_str), Some("5"));
+    }
+}
+
+struct Refusing;
+
+impl Signer for Refusing {
+    fn account(&self) -> Option<&str> {
+        Some(ACCOUNT)
+    }
+
+    async fn sign(&self, _request: &Value) -> Result<Value, SignerFailed> {
+        Err(SignerFailed::new("this wallet signs nothing"))
+    }
+}

@@ -1,0 +1,96 @@
+//! The buyer's credential: the challenge it answers, and the payment's payload.
+
+use super::challenge::Challenge;
+use crate::{Object, Refusal, Text, Value};
+
+const CREDENTIAL_MALFORMED: Refusal = Refusal::new("mpp/credential-malformed");
+
+/// Largest credential, as [`size`] counts it.
+const MAX_SIZE: usize = 65_536;
+/// How deep a credential may nest.
+const MAX_DEPTH: usize = 16;
+
+/// A credential of the form that every method shares.
+pub(super) struct Credential<'a> {
+    pub(super) challenge: Challenge<'a>,
+    pub(super) payload: &'a Object,
+}
+
+impl<'a> Credential<'a> {
+    /// Reads `{challenge, payload, [source]}`. Other members are let be, but `refused`.
+    pub(super) fn read(payment: &'a Value) -> Result<Self, Refusal> {
+        Self::of(payment).ok_or(CREDENTIAL_MALFORMED)
+    }
+
+    fn of(payment: &'a Value) -> Option<Self> {
+        let members = payment.as_object().filter(|members| !members.has("refused"))?;
+        let challenge = Challenge::read(members.get("challenge")?).filter(|challenge| challenge.id.is_some())?;
+        let payload = members.get("payload")?.as_object()?;
+        let source_is_text = members.get("source").is_none_or(|source| source.as_text().is_some());
+        // The depth first: it bounds the recursion of the size.
+        let bounded = payment.nests_within(MAX_DEPTH) && size(payment) <= MAX_SIZE;
+        (source_is_text && bounded).then_some(Self { challenge, payload })
+    }
+}
+
+/// A credential's size as its budget counts it: the UTF-16 code units of names and strings, with 3 for a name's
+/// punctuation and 2 for a string's or a container's, and 8 for any other scalar.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+        Value::String(text) => text.utf16_len() + 2,
+        Value::Array(items) => 2 + items.iter().map(size).sum::<usize>(),
+        Value::Object(members) => 2 + members.iter().map(|(name, value)| name_size(name) + size(value)).sum::<usize>(),
+    }
+}
+
+fn name_size(name: &Text) -> usize {
+    name.utf16_len() + 3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Hash,
+        mpp::sample::{challenge, credential},
+    };
+
+    fn members() -> Object {
+        credential(challenge(&Hash::of(b"abc"), "charge", "card", Object::new())).as_object().unwrap().clone()
+    }
+
+    fn reads(members: Object) -> bool {
+        Credential::read(&members.into()).is_ok()
+    }
+
+    #[test]
+    fn takes_a_challenge_with_an_id_and_a_payload() {
+        assert!(reads(members()) && reads(members().with("source", "did:x").with("note", 1u32)));
+        for value in [Value::Null, true.into(), "x".into(), Vec::new().into()] {
+            for name in ["challenge", "payload"] {
+                assert!(!reads(members().with(name, &value)), "{name}: {value:?}");
+            }
+            assert!(!reads(members().with("refused", &value)));
+            assert_eq!(Credential::read(&value).err(), Some(CREDENTIAL_MALFORMED));
+        }
+        assert!(!reads(members().without("challenge")) && !reads(members().without("payload")));
+        assert!(!reads(members().with("source", Value::Null)));
+        let challenge = members().get("challenge").unwrap().as_object().unwrap().clone();
+        assert!(!reads(members().with("challenge", challenge.without("id"))));
+    }
+
+    #[test]
+    fn is_bounded_in_size_and_depth() {
+        let mixed = Value::from([Value::Null, true.into(), 1u32.into(), "\u{1F600}".into(), Object::new().with("é", "").into()]);
+        assert_eq!(size(&mixed), 2 + 8 + 8 + 8 + 4 + (2 + 4 + 2));
+        let filled = |size_wanted: usize| {
+            let spare = size_wanted - size(&members().with("note", "").into());
+            members().with("note", "x".repeat(spare))
+        };
+        assert!(reads(filled(65_536)) && !reads(filled(65_537)));
+
+        let nested = |levels: usize| (0..levels).fold(Value::Null, |inner, _| [inner].into());
+        assert!(reads(members().with("note", nested(15))) && !reads(members().with("note", nested(16))));
+    }
+}

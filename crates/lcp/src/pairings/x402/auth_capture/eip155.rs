@@ -1,0 +1,2 @@
+pub(crate) mod eip3009;
+pub(crate) mod permit2;

@@ -1,0 +1,2 @@
+pub(crate) mod cloudflare;
+pub(crate) mod eip155;
