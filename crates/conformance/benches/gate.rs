@@ -6,6 +6,7 @@
 use std::{
     collections::BTreeMap,
     fs,
+    hint::black_box,
     io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -17,7 +18,7 @@ use conformance::{
     row::{self, Row},
     scripted::{Serves, Still},
 };
-use criterion::{Criterion, black_box};
+use criterion::Criterion;
 use lcp::{Hash, Object, Value, encoding, json};
 use terms::Gate;
 

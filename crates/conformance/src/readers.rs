@@ -79,7 +79,7 @@ pub fn document(data: &[u8]) {
         for account in accounts.chain([ACCOUNT.to_owned(), "cloudflare:402:agent".to_owned()]) {
             let buyer = Buyer { account: &account, inputs: &inputs, now: 1_790_000_000, random: &|bytes| bytes.fill(7) };
             let Ok(choice) = pairing.choose(&advertised, &buyer) else { continue };
-            let Ok(unsigned) = pairing.build(&Choice { choice: &choice, reference: &"r".repeat(32), h: &h, atr: data }) else { continue };
+            let Ok(unsigned) = pairing.build(&Choice { choice: &choice, reference: &"r".repeat(32).into(), h: &h, atr: data }) else { continue };
             let _ = unsigned.request();
             let signature: Value = format!("0x{}", "11".repeat(65)).into();
             let _ = unsigned.complete(&signature);

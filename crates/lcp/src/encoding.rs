@@ -53,6 +53,11 @@ pub fn is_decimal(text: &str, max_digits: usize) -> bool {
     (1..=max_digits).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit())
 }
 
+/// The number that 1 to 78 decimal digits name, if it is below 2^128; leading zeros are allowed.
+pub fn uint128(text: &str) -> Option<u128> {
+    is_decimal(text, 78).then(|| text.parse().ok())?
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,6 +78,15 @@ mod tests {
         for text in ["0XAB", "AB", "0xA", "0xAG", "0x A"] {
             assert_eq!(from_hex(text), None, "{text}");
             assert_eq!(hex_len(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn uint128_stops_at_its_width() {
+        assert_eq!(uint128(&u128::MAX.to_string()), Some(u128::MAX));
+        assert_eq!(uint128(&format!("{:0>78}", 7)), Some(7));
+        for text in ["340282366920938463463374607431768211456", "", "+7", " 7", &format!("{:0>79}", 7)] {
+            assert_eq!(uint128(text), None, "{text:?}");
         }
     }
 }

@@ -29,12 +29,12 @@ impl LegalContext {
     pub fn read(info: &Value) -> Result<Self, Fault> {
         let (h, link) = hash_and_link(info)?;
         let agreement = info.as_object().map_or(Ok(None), agreement)?;
-        Ok(Self { h, link: link.to_owned(), agreement })
+        Ok(Self { h, link, agreement })
     }
 }
 
 /// The hash and the link of an info object, whose agreement URL is not looked at.
-pub fn hash_and_link(info: &Value) -> Result<(Hash, &str), Fault> {
+pub fn hash_and_link(info: &Value) -> Result<(Hash, String), Fault> {
     let info = info.as_object().ok_or(Fault::Malformed)?;
     if info.get("type").and_then(Value::as_str) != Some("sha256") {
         return Err(Fault::Malformed);

@@ -71,8 +71,9 @@ pub struct Buyer<'a> {
 pub struct Choice<'a> {
     /// What [`Pairing::choose`] gave.
     pub choice: &'a Object,
-    /// The 32 characters drawn at confirm, which name the payment where a seller asks for a payment identifier.
-    pub reference: &'a str,
+    /// What names the payment where a seller asks for a payment identifier: the 32 characters drawn at confirm. What came
+    /// back in their place is written as it stands.
+    pub reference: &'a Value,
     /// H.
     pub h: &'a ConfirmedHash,
     /// The ATR's bytes.
@@ -164,7 +165,7 @@ pub struct WithinAsk<'a> {
     /// The buyer's own values.
     pub inputs: &'a Object,
     /// 32 characters drawn for this payment.
-    pub reference: &'a str,
+    pub reference: &'a Value,
 }
 
 /// A payment inside a channel that waits for the wallet.

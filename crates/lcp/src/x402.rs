@@ -77,7 +77,7 @@ impl<'a> Order<'a> {
         let order = Self { required: choice.get("required").unwrap_or(&Value::Null), accepted: choice.get("accepted").unwrap_or(&Value::Null) };
         document::version_2(order.required)?;
         let accepts = document::accepts(order.required)?;
-        if order.accepted.is_null() || !accepts.iter().any(|option| json::same(option, order.accepted)) {
+        if !accepts.iter().any(|option| json::same(option, order.accepted)) {
             return Err(document::OPTION_NOT_IN_DOCUMENT);
         }
         scheme.serves(order.option()?)?;
@@ -151,13 +151,13 @@ pub(crate) trait Payload {
 pub(crate) struct Enveloped<P> {
     required: Value,
     accepted: Value,
-    reference: String,
+    reference: Value,
     payload: P,
 }
 
 impl<P: Payload> Enveloped<P> {
-    pub(crate) fn new(order: &Order<'_>, reference: &str, payload: P) -> Self {
-        Self { required: order.required.clone(), accepted: order.accepted.clone(), reference: reference.to_owned(), payload }
+    pub(crate) fn new(order: &Order<'_>, reference: &Value, payload: P) -> Self {
+        Self { required: order.required.clone(), accepted: order.accepted.clone(), reference: reference.clone(), payload }
     }
 }
 

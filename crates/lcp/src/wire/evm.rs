@@ -10,9 +10,9 @@ mod uint;
 use sha3::{Digest, Keccak256};
 
 use crate::{Object, Value};
-pub use abi::{Reader, Word, address_word, uint_word};
+pub use abi::{AbiReader, Word, address_word, uint_word};
 pub use typed_data::{DOMAIN, Domain, Type, UNVERSIONED_DOMAIN, struct_hash, type_hash, typed_data_digest, typed_data_request};
-pub use uint::{U256, uint128};
+pub use uint::U256;
 
 /// The address of twenty zero bytes.
 pub const ZERO_ADDRESS: &str = "0x0000000000000000000000000000000000000000";

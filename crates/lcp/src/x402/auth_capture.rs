@@ -9,8 +9,9 @@ use super::{
     eip155::{Places, absent_or, amount, extra, filled, names, short, signature, timeout},
 };
 use crate::{
-    Hash, Object, Refusal, Value, encoding,
-    wire::evm::{self, Type, Word, address_word, uint_word, uint128},
+    Hash, Object, Refusal, Value,
+    encoding::{self, uint128},
+    wire::evm::{self, Type, Word, address_word, uint_word},
 };
 
 const ESCROW_NOT_CANONICAL: Refusal = Refusal::new("x402/escrow-not-canonical");
@@ -267,6 +268,30 @@ mod tests {
     fn payment_info_has_the_escrows_type_hash() {
         let hash = encoding::hex(&evm::type_hash(PAYMENT_INFO));
         assert_eq!(hash, "0xae68ac7ce30c86ece8196b61a7c486d8f0061f575037fbd34e7fe4e2820c6591");
+    }
+
+    const OPTION: &str = r#"{"scheme":"auth-capture","network":"eip155:84532","amount":"10000","maxTimeoutSeconds":60,
+        "asset":"0x036CbD53842c5426634e7929541eC2318f3dCF7e","payTo":"0x209693Bc6afc0C5328bA36FaF03C514EF312287C",
+        "extra":{"captureAuthorizer":"0x209693Bc6afc0C5328bA36FaF03C514EF312287C","captureDeadline":1900000000,"refundDeadline":1900000001,
+        "feeRecipient":"0x209693Bc6afc0C5328bA36FaF03C514EF312287C","minFeeBps":0,"maxFeeBps":100,"name":"USDC","version":"2"}}"#;
+
+    fn option(members: &str) -> Value {
+        crate::json::parse(&OPTION.replace(r#""extra":{"#, &format!(r#""extra":{{{members}"#)), 8).unwrap()
+    }
+
+    #[test]
+    fn salt_is_h_or_commits_to_it() {
+        let h = Hash::parse("0x8b1e122580ae3f6a8c3d36a24294e1260a87bde70f597279b973e39310072938").unwrap();
+        let plain = option("");
+        let payment = Terms::served(plain.as_object().unwrap()).unwrap().payment(&h, 1_796_056_260).unwrap();
+        assert_eq!(payment.salt, *h.bytes());
+        assert_eq!(payment.salt_nonce, None);
+        assert_eq!(encoding::hex(&payment.nonce), "0xcacf0c101fa7de1508bf814d75cf22cd1992bc499454f76e60989495dce7c617");
+        let bound = option(r#""receiverAuthorizer":"0x209693Bc6afc0C5328bA36FaF03C514EF312287C","#);
+        let payment = Terms::served(bound.as_object().unwrap()).unwrap().payment(&h, 1_796_056_260).unwrap();
+        assert_eq!(encoding::hex(&payment.salt), "0x563533d00b726dd4f222e504901b75aada886f4f91ddf821d54640f624b2156c");
+        assert_eq!(payment.salt_nonce, Some(h));
+        assert!(Terms::served(plain.as_object().unwrap()).unwrap().payment(&h, 1 << 48).is_err());
     }
 
     #[test]

@@ -1,8 +1,12 @@
 //! Batch channels on any rail: the next payment inside a held one.
 
-use super::{Enveloped, Order, Payload, document::NO_PAYABLE_OPTION, document::OPTION_MALFORMED};
+use super::{
+    Enveloped, Order, Payload,
+    document::{NO_PAYABLE_OPTION, OPTION_MALFORMED},
+};
 use crate::{
-    DeclineCode, Declined, Object, Refusal, Value, encoding,
+    DeclineCode, Declined, Object, Refusal, Value,
+    encoding::{self, uint128},
     inputs::MAX_DECIMAL,
     pairing::{Channel, ChannelAct, ChannelRef, Pairing, WithinAsk, WithinBuild},
 };
@@ -31,9 +35,11 @@ impl<'a> Next<'a> {
             advertised.options.into_iter().find(on_network).ok_or_else(|| Declined::refused(DeclineCode::NoPayableOption, &NO_PAYABLE_OPTION))?;
         let price = accepted.get("amount").and_then(Value::as_str).filter(|amount| encoding::is_decimal(amount, MAX_DECIMAL));
         let price = price.ok_or_else(|| unreadable(&OPTION_MALFORMED))?;
-        // Both are digits only, so nothing but their size can fail.
-        let charged = ask.charged.parse::<u128>().ok();
-        let max_claimable = if ask.refund.is_some() { charged } else { charged.zip(price.parse().ok()).and_then(|(a, b)| a.checked_add(b)) };
+        let charged = uint128(ask.charged);
+        let max_claimable = match ask.refund {
+            Some(_) => charged,
+            None => charged.zip(uint128(price)).and_then(|(charged, price)| charged.checked_add(price)),
+        };
         Ok(Self { ask, accepted, max_claimable })
     }
 

@@ -93,3 +93,19 @@ pub(crate) fn authorization(permit: &permit2::Permit<'_>, from: &str, nonce: &st
 pub(crate) fn nonce(text: &str) -> Option<Hash> {
     Hash::parse(text).or_else(|| U256::from_decimal(text).map(|nonce| (*nonce.bytes()).into()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nonce_in_either_form() {
+        let one = Hash::from(*U256::from(1).bytes());
+        assert_eq!(nonce("1"), Some(one));
+        assert_eq!(nonce(&format!("{:0>78}", 1)), Some(one));
+        assert_eq!(nonce(&one.to_string()), Some(one));
+        for text in ["", "0x1", "-1", "1e0", &format!("{:0>79}", 1), &"9".repeat(78)] {
+            assert_eq!(nonce(text), None, "{text}");
+        }
+    }
+}

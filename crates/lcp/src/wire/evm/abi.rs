@@ -24,9 +24,9 @@ pub fn uint_word(value: u128) -> Word {
 /// that leads into the data, a byte string lies in the data with its padding. Not asked for: that parts stand in the
 /// encoder's order, apart, and with zero padding.
 #[derive(Clone, Copy, Debug)]
-pub struct Reader<'a>(&'a [Word]);
+pub struct AbiReader<'a>(&'a [Word]);
 
-impl<'a> Reader<'a> {
+impl<'a> AbiReader<'a> {
     /// Reads from the first word; `None` if the data are not whole words.
     pub fn new(data: &'a [u8]) -> Option<Self> {
         let (words, rest) = data.as_chunks();
@@ -125,8 +125,8 @@ pub(super) mod tests {
     }
 
     fn decoded(data: &[u8]) -> Option<Vec<Tuple>> {
-        let tuple = |at: Reader<'_>| Some((at.address(0)?.try_into().ok()?, at.bytes(1, 100)?.to_vec(), *at.word(2)?, at.bytes(3, 100)?.to_vec()));
-        Reader::new(data)?.tuples(0, 4)?.into_iter().map(tuple).collect()
+        let tuple = |at: AbiReader<'_>| Some((at.address(0)?.try_into().ok()?, at.bytes(1, 100)?.to_vec(), *at.word(2)?, at.bytes(3, 100)?.to_vec()));
+        AbiReader::new(data)?.tuples(0, 4)?.into_iter().map(tuple).collect()
     }
 
     fn tuples(count: std::ops::RangeInclusive<usize>) -> impl Strategy<Value = Vec<Tuple>> {

@@ -1,6 +1,6 @@
 //! The Delegation Framework: permission contexts, which ERC-7710 redeems.
 
-use super::{Reader, Word};
+use super::{AbiReader, Word};
 
 /// Most bytes of a permission context.
 pub const MAX_CONTEXT: usize = 32 * 1024;
@@ -30,14 +30,14 @@ pub struct Malformed;
 /// The salt of the leaf, the first delegation of the chain in a permission context; `None` if there is no delegation.
 /// Every delegation is read.
 pub fn leaf_salt(context: &[u8]) -> Result<Option<Word>, Malformed> {
-    let delegations = Reader::new(context).and_then(|context| context.tuples(0, MAX_DELEGATIONS)).ok_or(Malformed)?;
+    let delegations = AbiReader::new(context).and_then(|context| context.tuples(0, MAX_DELEGATIONS)).ok_or(Malformed)?;
     let salts = delegations.into_iter().map(salt).collect::<Option<Vec<_>>>().ok_or(Malformed)?;
     Ok(salts.first().copied())
 }
 
 /// The salt of `(address delegate, address delegator, bytes32 authority, Caveat[] caveats, uint256 salt, bytes signature)`
 /// with caveats `(address enforcer, bytes terms, bytes args)`.
-fn salt(delegation: Reader<'_>) -> Option<Word> {
+fn salt(delegation: AbiReader<'_>) -> Option<Word> {
     delegation.address(0)?;
     delegation.address(1)?;
     for caveat in delegation.tuples(3, MAX_CAVEATS)? {

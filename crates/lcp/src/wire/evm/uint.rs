@@ -82,11 +82,6 @@ impl fmt::Debug for U256 {
     }
 }
 
-/// Reads 1 to 78 decimal digits that name a number below 2^128; leading zeros are allowed.
-pub fn uint128(text: &str) -> Option<u128> {
-    encoding::is_decimal(text, MAX_DIGITS).then(|| text.parse().ok())?
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -105,14 +100,6 @@ mod tests {
         for text in ["", "+1", "-1", "1e3", " 1", "\u{661}", &"9".repeat(78), &past_78_digits] {
             assert_eq!(U256::from_decimal(text), None, "{text}");
         }
-    }
-
-    #[test]
-    fn uint128_stops_at_its_width() {
-        assert_eq!(uint128(&u128::MAX.to_string()), Some(u128::MAX));
-        assert_eq!(uint128("340282366920938463463374607431768211456"), None);
-        assert_eq!(uint128(&format!("{:0>78}", 7)), Some(7));
-        assert_eq!(uint128("+7"), None);
     }
 
     proptest! {

@@ -4,10 +4,10 @@
 use crate::{
     Declined, Hash, Object, Refusal, Value,
     account::Account,
-    encoding,
+    encoding::{self, is_decimal, uint128},
     inputs::{self, MAX_DECIMAL},
     pairing::{Buyer, Channel, ChannelAct, ChannelRef, Choice, Unsigned, Within, WithinAsk, WithinBuild},
-    wire::evm::{self, Domain, Type, U256, Word, address_word, eip3009, permit2::Permit, uint_word, uint128},
+    wire::evm::{self, Domain, Type, U256, Word, address_word, eip3009, permit2::Permit, uint_word},
     x402::{
         Enveloped, Order, Payload, Scheme, Unserved, X402,
         channel::{CHANNEL_ID_MISMATCH, CHANNEL_KIND_UNKNOWN, NOT_AN_OPENING, Next, unreadable},
@@ -76,11 +76,10 @@ impl Scheme for Batch {
         let text = |name, is_form: fn(&str) -> bool| {
             inputs::member(buyer.inputs, name, |value| value.as_str().filter(|text| is_form(text))).map_err(|_| INPUT_MISSING)
         };
-        let authorizer = text("payerAuthorizer", evm::is_address)?;
+        let authorizer = text("payerAuthorizer", evm::is_address)?.ok_or(INPUT_MISSING)?;
         let salt = text("authSalt", |text| Hash::parse(text).is_some())?;
-        let authorizer = authorizer.ok_or(INPUT_MISSING)?;
         let deposit = match extra(order.option()?).and_then(|extra| extra.get("minDeposit")) {
-            Some(least) => least.as_str().filter(|text| encoding::is_decimal(text, MAX_DECIMAL)).ok_or(OPTION_MALFORMED)?,
+            Some(least) => least.as_str().filter(|text| is_decimal(text, MAX_DECIMAL)).ok_or(OPTION_MALFORMED)?,
             None => inputs::decimal(buyer.inputs, "deposit").ok().flatten().ok_or(INPUT_MISSING)?,
         };
         let salt = salt.map_or_else(
@@ -101,7 +100,7 @@ impl Scheme for Batch {
         let choice = chosen.choice;
         let deposit = match choice.get("deposit") {
             None => None,
-            Some(value) => Some(value.as_str().filter(|text| encoding::is_decimal(text, MAX_DECIMAL)).ok_or(CHOICE_MALFORMED)?),
+            Some(value) => Some(value.as_str().filter(|text| is_decimal(text, MAX_DECIMAL)).ok_or(CHOICE_MALFORMED)?),
         };
         let payer = Payer::of(choice)?;
         let authorizer = evm::address(choice, "payerAuthorizer").ok_or(OPTION_MALFORMED)?;
@@ -385,10 +384,113 @@ fn refunded(object: &Object) -> Option<u128> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{ConfirmedHash, DeclineCode, Pairing, json, pairing::Completed};
+
+    const ATR: &[u8] = b"terms";
+
+    fn document(price: &str) -> Value {
+        let h = Hash::of(ATR);
+        let text = format!(
+            r#"{{"x402Version":2,"accepts":[{{"scheme":"batch-settlement","network":"eip155:84532","amount":"{price}",
+            "asset":"0x036CbD53842c5426634e7929541eC2318f3dCF7e","payTo":"0x209693Bc6afc0C5328bA36FaF03C514EF312287C","maxTimeoutSeconds":60,
+            "extra":{{"name":"USDC","version":"2","withdrawDelay":900,"receiverAuthorizer":"0x90F79bf6EB2c4f870365E785982E1f101E93b906"}}}}],
+            "extensions":{{"legalContext":{{"info":{{"type":"sha256","value":"{h}","legalContextUrl":"https://a.example/"}}}}}}}}"#
+        );
+        json::parse(&text, json::MAX_DEPTH).unwrap()
+    }
+
+    fn opening() -> Value {
+        let inputs = Object::new().with("payerAuthorizer", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8").with("deposit", "0100");
+        let buyer =
+            Buyer { account: "eip155:84532:0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", inputs: &inputs, now: 1, random: &|bytes| bytes.fill(7) };
+        let choice = PAIRING.choose(&PAIRING.read(&document("10")).unwrap(), &buyer).unwrap();
+        assert_eq!(choice.get("deposit"), Some(&"100".into()));
+        assert_eq!(choice.get("authSalt"), Some(&encoding::hex(&[7; 32]).into()));
+        let h = ConfirmedHash::rehash(ATR);
+        let unsigned = PAIRING.build(&Choice { choice: &choice, reference: &Value::Null, h: &h, atr: ATR }).unwrap();
+        signed(unsigned.as_ref(), 2)
+    }
+
+    fn signed(unsigned: &dyn Unsigned, signatures: usize) -> Value {
+        match unsigned.complete(&vec![Value::from("0xab"); signatures].into()) {
+            Ok(Completed::Payment { signed, .. }) => signed,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn within(held: &ChannelRef, charged: &str, refund: Option<&Object>) -> Result<WithinBuild, Declined> {
+        Within::build(
+            &Batch,
+            &WithinAsk {
+                document: &document("5"),
+                h: &ConfirmedHash::rehash(ATR),
+                held,
+                opening: &opening(),
+                landed: None,
+                charged,
+                refund,
+                inputs: &Object::new(),
+                reference: &Value::Null,
+            },
+        )
+    }
+
+    fn held() -> ChannelRef {
+        Batch.reference(&opening(), None).unwrap()
+    }
 
     #[test]
     fn channel_config_has_the_contracts_type_hash() {
         let hash = encoding::hex(&evm::type_hash(CHANNEL_CONFIG));
         assert_eq!(hash, "0x1c9a06ceab9b0ebbd3301dc56c9111bb6d9af421356dc9ccb3b7084c755db308");
+    }
+
+    #[test]
+    fn an_opening_carries_h_and_names_its_channel() {
+        let opening = opening();
+        assert_eq!(PAIRING.bound(&opening, None), Ok(Hash::of(ATR)));
+        assert_eq!(Batch.kind(&opening), Ok(ChannelAct::Open));
+        let voucher = opening.get("payload").unwrap().get("voucher").unwrap();
+        assert_eq!(voucher.get("channelId"), Some(&held().channel.into()));
+        assert_eq!(voucher.get("maxClaimableAmount"), Some(&"10".into()));
+    }
+
+    #[test]
+    fn a_voucher_a_part_refund_and_a_full_one() {
+        let part = Object::new().with("amount", "03");
+        let all = Object::new();
+        for (refund, signed_for, act, amount) in
+            [(None, "12", ChannelAct::Within, None), (Some(&part), "7", ChannelAct::Within, Some("3")), (Some(&all), "7", ChannelAct::Close, None)]
+        {
+            let build = within(&held(), "7", refund).unwrap();
+            assert_eq!((build.signed_for.as_str(), build.act), (signed_for, act));
+            let payment = signed(build.unsigned.as_ref(), 1);
+            assert_eq!(Batch.kind(&payment), Ok(act));
+            assert_eq!(Batch.reference(&payment, None), Ok(held()));
+            assert_eq!(Within::bound(&Batch, &payment), Ok(Hash::of(ATR)));
+            let payload = payment.get("payload").unwrap();
+            assert_eq!(payload.get("amount").and_then(Value::as_str), amount);
+            assert_eq!(payload.get("voucher").unwrap().get("maxClaimableAmount"), Some(&signed_for.into()));
+        }
+    }
+
+    #[test]
+    fn declines_before_anything_is_signed() {
+        let declined = |held: &ChannelRef, charged: &str, refund: Option<&Object>| within(held, charged, refund).err().map(|d| (d.code, d.detail));
+        let malformed = Some((DeclineCode::OfferUnreadable, "x402/option-malformed".to_owned()));
+        assert_eq!(declined(&held(), &(u128::MAX - 4).to_string(), None), malformed);
+        assert_eq!(declined(&held(), "0", Some(&Object::new().with("amount", "0"))), malformed);
+        let other_channel = ChannelRef { channel: encoding::hex(&[0; 32]), ..held() };
+        assert_eq!(declined(&other_channel, "0", None).unwrap().0, DeclineCode::NoPayableOption);
+        let other_network = ChannelRef { network: "eip155:1".to_owned(), ..held() };
+        assert_eq!(declined(&other_network, "0", None), Some((DeclineCode::NoPayableOption, "x402/no-payable-option".to_owned())));
+    }
+
+    #[test]
+    fn a_refund_of_no_amount_is_no_known_kind() {
+        let mut payment = opening().as_object().unwrap().clone();
+        let payload = payment.get("payload").unwrap().as_object().unwrap().clone().with("type", "refund").with("amount", "0");
+        payment.set("payload", payload);
+        assert_eq!(Batch.kind(&payment.into()), Err(CHANNEL_KIND_UNKNOWN));
     }
 }
