@@ -45,10 +45,10 @@ pub fn hash_and_link(info: &Value) -> Result<(Hash, String), Fault> {
 }
 
 /// The ATR's link: an https link of at most [`link::MAX_LINK`] code units.
-pub fn atr_link(value: &Value) -> Result<&str, Fault> {
+pub fn atr_link(value: &Value) -> Result<String, Fault> {
     let text = value.as_text().ok_or(Fault::Malformed)?;
     if let Some(link) = text.as_str().filter(|link| link::is_https(link)) {
-        return if text.utf16_len() <= link::MAX_LINK { Ok(link) } else { Err(Fault::LinkTooLong) };
+        return if text.utf16_len() <= link::MAX_LINK { Ok(link.to_owned()) } else { Err(Fault::LinkTooLong) };
     }
     // A URL parser takes each lone surrogate for U+FFFD.
     let url = String::from_utf16_lossy(&text.code_units().collect::<Vec<_>>());
@@ -62,11 +62,7 @@ pub fn agreement(info: &Object) -> Result<Option<String>, Fault> {
 
 /// An agreement URL: held to the rules of the ATR's link, but one that is too long is just malformed.
 pub fn agreement_url(value: &Value) -> Result<String, Fault> {
-    match atr_link(value) {
-        Ok(url) => Ok(url.to_owned()),
-        Err(Fault::LinkTooLong) => Err(Fault::Malformed),
-        Err(fault) => Err(fault),
-    }
+    atr_link(value).map_err(|fault| if fault == Fault::LinkTooLong { Fault::Malformed } else { fault })
 }
 
 /// A member in either of its two spellings; both, if they are equal.
@@ -128,7 +124,7 @@ mod tests {
 
     #[test]
     fn links() {
-        assert_eq!(atr_link(&link_of(2048).into()), Ok(link_of(2048).as_str()));
+        assert_eq!(atr_link(&link_of(2048).into()), Ok(link_of(2048)));
         assert_eq!(atr_link(&link_of(2049).into()), Err(Fault::LinkTooLong));
         // 2048 code units, of which a pair counts as two.
         assert!(atr_link(&format!("{}😀", link_of(2046)).into()).is_ok());
@@ -142,7 +138,7 @@ mod tests {
 
     #[test]
     fn lone_surrogates() {
-        let judge = |source: &str| atr_link(&json::parse(source, 0).unwrap()).map(str::to_owned);
+        let judge = |source: &str| atr_link(&json::parse(source, 0).unwrap());
         assert_eq!(judge(r#""https://a.example/\ud800""#), Err(Fault::Malformed));
         assert_eq!(judge(r#""http://a.example/\ud800""#), Err(Fault::NotHttps));
         assert_eq!(judge(r#""http://\udc00@a.example/""#), Err(Fault::NotHttps));
