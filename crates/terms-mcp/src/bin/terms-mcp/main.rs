@@ -1,0 +1,4 @@
+//! The buyer gate's binary.
+mod address;
+mod public_fetch;
+fn main() {}
