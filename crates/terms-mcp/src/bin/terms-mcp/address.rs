@@ -110,10 +110,10 @@ const GLOBAL_V6: Net = v6(0x2000, 0, 0, 3);
 
 /// Blocks inside [`GLOBAL_V6`] that are not public.
 const SPECIAL_V6: [Net; 4] = [
-    v6(0x2001, 0, 0, 23),      // IETF assignments, Teredo
-    v6(0x2001, 0xDB8, 0, 32),  // documentation
-    v6(0x2002, 0, 0, 16),      // 6to4
-    v6(0x3FFF, 0, 0, 20),      // documentation
+    v6(0x2001, 0, 0, 23),     // IETF assignments, Teredo
+    v6(0x2001, 0xDB8, 0, 32), // documentation
+    v6(0x2002, 0, 0, 16),     // 6to4
+    v6(0x3FFF, 0, 0, 20),     // documentation
 ];
 
 /// IPv6 blocks whose last 32 bits are the IPv4 address that is meant: IPv4-mapped, and NAT64 (RFC 6052).

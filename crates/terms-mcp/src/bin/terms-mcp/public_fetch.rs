@@ -446,7 +446,8 @@ mod tests {
     #[tokio::test]
     async fn reads_an_answer_as_it_was_sent() {
         let mut server =
-            answer!(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nX-Raw: \xE9\xFF\r\nx-raw: 2\r\nContent-Length: 5\r\n\r\n", b"\x1f\x8b\0\xff!").await;
+            answer!(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nX-Raw: \xE9\xFF\r\nx-raw: 2\r\nContent-Length: 5\r\n\r\n", b"\x1f\x8b\0\xff!")
+                .await;
         let fetch = server.fetch(loopback());
         let response = fetch.get(ask(&format!("HTTPS://Seller.Example:{}/a/../b//c?q=\u{e9}'{{#fragment", server.port))).await.unwrap();
         assert_eq!(response.status, 200);
@@ -587,7 +588,8 @@ mod tests {
     async fn one_address_that_is_not_public_refuses_them_all() {
         let server = answer!(b"HTTP/1.1 200 OK\r\n\r\n").await;
         let link = server.link();
-        for addresses in [&["127.0.0.1", "10.0.0.1"][..], &["8.8.8.8", "127.0.0.1", "::1"], &["127.0.0.1", "::ffff:192.168.0.1"], &["64:ff9b::a00:1"]] {
+        for addresses in [&["127.0.0.1", "10.0.0.1"][..], &["8.8.8.8", "127.0.0.1", "::1"], &["127.0.0.1", "::ffff:192.168.0.1"], &["64:ff9b::a00:1"]]
+        {
             let failed = server.fetch(Fixed::new(addresses)).get(ask(&link)).await.err().unwrap();
             assert!(failed.to_string().ends_with("is not public"), "{failed}");
         }
