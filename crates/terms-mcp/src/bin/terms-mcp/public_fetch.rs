@@ -125,7 +125,7 @@ impl<R: Resolve> PublicFetch<R> {
 
         let handshake = http1::Builder::new().max_headers(MAX_HEADERS).max_buf_size(MAX_HEAD).handshake(TokioIo::new(tls)).await;
         let (mut sender, connection) = handshake.map_err(|error| failed("HTTP", &error))?;
-        let mut connection = Connection(Some(Box::pin(connection)));
+        let mut connection = Connection(Some(connection));
         let response = connection.drive(sender.send_request(message)).await.map_err(|error| failed("HTTP", &error))?;
 
         let (head, incoming) = response.into_parts();
@@ -227,7 +227,9 @@ impl Target {
 }
 
 /// A connection that makes progress only while something is awaited on it, and ends when it is dropped.
-struct Connection(Option<Pin<Box<http1::Connection<TokioIo<TlsStream<TcpStream>>, Empty<Bytes>>>>>);
+struct Connection(Option<Http>);
+
+type Http = http1::Connection<TokioIo<TlsStream<TcpStream>>, Empty<Bytes>>;
 
 impl Connection {
     /// Waits for what comes over the connection.
@@ -235,7 +237,7 @@ impl Connection {
         let mut awaited = pin!(awaited);
         std::future::poll_fn(|context| {
             // How the connection ends shows in what is awaited on it.
-            if self.0.as_mut().is_some_and(|connection| connection.as_mut().poll(context).is_ready()) {
+            if self.0.as_mut().is_some_and(|connection| Pin::new(connection).poll(context).is_ready()) {
                 self.0 = None;
             }
             awaited.as_mut().poll(context)
@@ -548,7 +550,7 @@ mod tests {
     async fn the_deadline_covers_head_and_body() {
         let silent = Server::start(|stream| async move {
             let _open = stream;
-            std::future::pending().await
+            std::future::pending::<()>().await;
         })
         .await;
         assert_eq!(silent.fetch(loopback()).get(Request { deadline: SHORT, ..ask(&silent.link()) }).await.err(), Some(late()));
@@ -556,7 +558,7 @@ mod tests {
         let stalling = Server::start(|mut stream| async move {
             let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na").await;
             let _ = stream.flush().await;
-            std::future::pending().await
+            std::future::pending::<()>().await;
         })
         .await;
         // Time for the handshake even on a busy machine.

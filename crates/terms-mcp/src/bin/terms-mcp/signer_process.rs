@@ -72,7 +72,7 @@ impl ProcessSigner {
         let account = timeout(deadline, signer.call("account", Object::new().with("method", "account"))).await;
         let account = account.map_err(|_| SignerFailed::new("the wallet did not name its account in time"))??;
         let account = account.as_str().filter(|account| Account::parse(account).is_some());
-        signer.account = account.ok_or_else(|| SignerFailed::new("the wallet's account is not CAIP-10"))?.to_owned();
+        signer.account = account.map(str::to_owned).ok_or_else(|| SignerFailed::new("the wallet's account is not CAIP-10"))?;
         Ok(signer)
     }
 

@@ -81,9 +81,9 @@ mod tests {
             .map(|draw| {
                 let mut bytes = [0; 32];
                 if draw % 2 == 0 {
-                    env.random(&mut bytes)
+                    env.random(&mut bytes);
                 } else {
-                    env.fallback.fill(&mut bytes)
+                    env.fallback.fill(&mut bytes);
                 }
                 bytes
             })
