@@ -64,7 +64,7 @@ pub struct Buyer<'a> {
     /// Unix seconds.
     pub now: u64,
     /// Fills a buffer with random bytes.
-    pub random: &'a dyn Fn(&mut [u8]),
+    pub random: &'a (dyn Fn(&mut [u8]) + Sync),
 }
 
 /// A choice to build, over the hash of the confirmed bytes.
@@ -81,7 +81,7 @@ pub struct Choice<'a> {
 }
 
 /// A payment that waits for the wallet.
-pub trait Unsigned {
+pub trait Unsigned: Send {
     /// What the wallet is asked to sign; `None` where the build already is the payment.
     fn request(&self) -> Result<Option<Value>, Refusal>;
 

@@ -141,7 +141,7 @@ impl<S: Scheme> Pairing for X402<S> {
 }
 
 /// The wallet's part of a payment: what it is asked, and the payload its answer makes.
-pub(crate) trait Payload {
+pub(crate) trait Payload: Send {
     fn request(&self) -> Result<Value, Refusal>;
 
     fn complete(&self, answer: &Value) -> Result<Object, Refusal>;

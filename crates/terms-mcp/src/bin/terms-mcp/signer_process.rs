@@ -95,8 +95,8 @@ impl ProcessSigner {
 }
 
 impl Signer for ProcessSigner {
-    fn account(&self) -> &str {
-        &self.account
+    fn account(&self) -> Option<&str> {
+        Some(&self.account)
     }
 
     async fn sign(&self, request: &Value) -> Result<Value, SignerFailed> {
@@ -294,7 +294,7 @@ mod tests {
         let id = r#"$(printf %s "$line" | tr -dc 0-9 | cut -c1)"#;
         let script = format!(r#"while read -r line; do say "{{\"id\":{id},\"answer\":[$line]}}"; done"#);
         let signer = ProcessSigner::start(&wallet(&script)).await.unwrap();
-        assert_eq!(signer.account(), "eip155:1:0x00");
+        assert_eq!(signer.account(), Some("eip155:1:0x00"));
         let request = Object::new().with("kind", "k\n").into();
         let answer = signer.sign(&request).await.unwrap();
         assert_eq!(json::write(&answer), r#"[{"id":2,"method":"sign","request":{"kind":"k\n"}}]"#);
