@@ -7,7 +7,10 @@ use std::{
     path::Path,
 };
 
-use k256::{ecdsa::SigningKey, elliptic_curve::zeroize::Zeroizing};
+use k256::{
+    ecdsa::{SigningKey, VerifyingKey},
+    elliptic_curve::zeroize::Zeroizing,
+};
 use lcp::{Object, Value, encoding, json};
 use sha3::{Digest, Keccak256};
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
@@ -75,13 +78,7 @@ impl DevWallet {
 
     /// The account, CAIP-10, its address with the ERC-55 checksum.
     pub(crate) fn account(&self) -> String {
-        let point = self.key.verifying_key().to_sec1_point(false);
-        let hash = Keccak256::digest(point.as_bytes().get(1..).unwrap_or_default());
-        let digits = encoding::hex(hash.get(12..).unwrap_or_default());
-        let digits = digits.trim_start_matches("0x");
-        let checksum = encoding::hex(&Keccak256::digest(digits));
-        let cased = digits.chars().zip(checksum.chars().skip(2)).map(|(digit, check)| if check >= '8' { digit.to_ascii_uppercase() } else { digit });
-        format!("eip155:{}:0x{}", self.chain, cased.collect::<String>())
+        format!("eip155:{}:{}", self.chain, address_of(self.key.verifying_key()))
     }
 
     /// Signs a request of kind `eip712`, or a `batch` of such; refuses every other with a sentence.
@@ -124,6 +121,17 @@ impl DevWallet {
         }
         Ok(())
     }
+}
+
+/// The address of a public key, with the ERC-55 checksum.
+pub(crate) fn address_of(key: &VerifyingKey) -> String {
+    let point = key.to_sec1_point(false);
+    let hash = Keccak256::digest(point.as_bytes().get(1..).unwrap_or_default());
+    let digits = encoding::hex(hash.get(12..).unwrap_or_default());
+    let digits = digits.trim_start_matches("0x");
+    let checksum = encoding::hex(&Keccak256::digest(digits));
+    let cased = digits.chars().zip(checksum.chars().skip(2)).map(|(digit, check)| if check >= '8' { digit.to_ascii_uppercase() } else { digit });
+    format!("0x{}", cased.collect::<String>())
 }
 
 #[cfg(test)]

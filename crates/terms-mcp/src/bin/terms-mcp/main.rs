@@ -1,15 +1,18 @@
 //! The buyer gate's binary.
 
 mod address;
+mod demo;
 mod dev_wallet;
 mod public_fetch;
 mod signer_process;
+mod skill;
 mod system_env;
 mod typed_data;
 
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
 use lexopt::{Arg, Parser, ValueExt};
+use terms_mcp::BuyerServer;
 use tokio::io::{BufReader, stdin, stdout};
 
 use crate::{
@@ -23,6 +26,8 @@ const HELP: &str = "\
 The buyer gate as Model Context Protocol tools over stdin and stdout.
 
 Usage: terms-mcp [OPTIONS]
+       terms-mcp demo
+       terms-mcp skill --print | --install DIR
        terms-mcp dev-signer [--key-file FILE] [--chain ID]
 
 Options:
@@ -32,6 +37,12 @@ Options:
   --ca-cert FILE              trust the certificates of this PEM file too; may be repeated
   --help                      print this
   --version                   print the version
+
+demo plays a payment against a seller on this machine, step by step.
+
+skill is what teaches an agent to use the tools:
+  --print                     print it
+  --install DIR               write its folder into DIR, an agent's folder of skills such as .claude/skills
 
 dev-signer is a wallet for development, never for money of worth:
   --key-file FILE             the key's file, made with a new key if there is none; else a new key each time
@@ -44,6 +55,9 @@ enum Action {
     Help,
     Version,
     Serve(Options),
+    Demo,
+    PrintSkill,
+    InstallSkill(PathBuf),
     DevSigner { key_file: Option<PathBuf>, chain: u64 },
 }
 
@@ -82,6 +96,12 @@ fn run(action: Action) -> Result<(), String> {
             println!("terms-mcp {}", env!("CARGO_PKG_VERSION"));
             Ok(())
         }
+        Action::Demo => runtime.block_on(demo::play()),
+        Action::PrintSkill => {
+            print!("{}", skill::TEXT);
+            Ok(())
+        }
+        Action::InstallSkill(folder) => skill::install(&folder).map(|file| println!("{file}")),
         Action::Serve(options) => runtime.block_on(serve(options)),
         Action::DevSigner { key_file, chain } => runtime.block_on(dev_signer(key_file, chain)),
     };
@@ -103,11 +123,35 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Action, lexopt
             Arg::Long("signer") => set_once(&mut options.signer, "--signer", parser.value()?.string()?)?,
             Arg::Long("agreement-signer") => set_once(&mut options.agreement_signer, "--agreement-signer", parser.value()?.string()?)?,
             Arg::Value(command) if first && command == "dev-signer" => return parse_dev_signer(&mut parser),
+            Arg::Value(command) if first && command == "demo" => return ended(&mut parser, Action::Demo),
+            Arg::Value(command) if first && command == "skill" => return parse_skill(&mut parser),
             other => return Err(other.unexpected()),
         }
         first = false;
     }
     Ok(Action::Serve(options))
+}
+
+/// The action, if nothing follows.
+fn ended(parser: &mut Parser, action: Action) -> Result<Action, lexopt::Error> {
+    match parser.next()? {
+        None => Ok(action),
+        Some(Arg::Long("help")) => Ok(Action::Help),
+        Some(other) => Err(other.unexpected()),
+    }
+}
+
+fn parse_skill(parser: &mut Parser) -> Result<Action, lexopt::Error> {
+    match parser.next()? {
+        Some(Arg::Long("print")) => ended(parser, Action::PrintSkill),
+        Some(Arg::Long("install")) => {
+            let folder = parser.value()?.into();
+            ended(parser, Action::InstallSkill(folder))
+        }
+        Some(Arg::Long("help")) => Ok(Action::Help),
+        Some(other) => Err(other.unexpected()),
+        None => Err("skill needs --print or --install DIR".into()),
+    }
 }
 
 fn parse_dev_signer(parser: &mut Parser) -> Result<Action, lexopt::Error> {
@@ -133,14 +177,18 @@ fn set_once<T>(place: &mut Option<T>, name: &str, value: T) -> Result<(), lexopt
     }
 }
 
-/// Serves the tools. The parts that reach outside are made here.
+/// Serves the tools on stdin and stdout until the client leaves.
 async fn serve(options: Options) -> Result<(), String> {
     let fetch = PublicFetch::new(options.allowed)?;
     let env = SystemEnv::new().map_err(|error| format!("no randomness: {error}"))?;
-    let signer = start(options.signer).await?;
-    let agreement_signer = start(options.agreement_signer).await?;
-    let _ = (fetch, env, signer, agreement_signer);
-    Err("this build has no tools to serve yet".to_owned())
+    let server = BuyerServer::new(fetch, env);
+    let served = match (start(options.signer).await?, start(options.agreement_signer).await?) {
+        (None, None) => terms_mcp::serve(server, stdin(), stdout()).await,
+        (Some(signer), None) => terms_mcp::serve(server.signer(signer), stdin(), stdout()).await,
+        (None, Some(agreement)) => terms_mcp::serve(server.agreement_signer(agreement), stdin(), stdout()).await,
+        (Some(signer), Some(agreement)) => terms_mcp::serve(server.signer(signer).agreement_signer(agreement), stdin(), stdout()).await,
+    };
+    served.map_err(|error| error.to_string())
 }
 
 async fn start(command: Option<String>) -> Result<Option<ProcessSigner>, String> {
@@ -206,6 +254,11 @@ mod tests {
             &["dev-signer", "--chain", "1", "--chain", "1"],
             &["dev-signer", "--allow-net", "::/0"],
             &["dev-signer", "x"],
+            &["demo", "x"],
+            &["skill"],
+            &["skill", "--install"],
+            &["skill", "--print", "x"],
+            &["--signer", "a", "demo"],
         ] {
             assert!(parsed(arguments).is_err(), "{arguments:?}");
         }
