@@ -2,6 +2,7 @@
 
 pub mod compare;
 pub mod library;
+pub mod mcp;
 pub mod oracle;
 pub mod readers;
 pub mod replay;

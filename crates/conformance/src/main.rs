@@ -10,7 +10,7 @@ use conformance::{oracle, replay};
 use lexopt::prelude::*;
 
 const USAGE: &str = "\
-Usage: conformance replay DIR... [--pairing PREFIX]... [--filter TEXT] [--built] [--show N]
+Usage: conformance replay DIR... [--pairing PREFIX]... [--filter TEXT] [--built] [--mcp] [--show N]
        conformance oracle --seed S --rows N [--from DIR] [--cache DIR] [the options of replay]
 
 replay runs the recorded rows in each DIR (*.jsonl and *.jsonl.gz, in folders below it too) against the gate.
@@ -20,6 +20,7 @@ python3; the package is installed with pip into the cache folder.
   --pairing PREFIX  only rows whose pairing starts so; may be repeated
   --filter TEXT     only rows whose id holds this text
   --built           only rows that ask for a pairing that is built
+  --mcp             run each row through the MCP server, over in-memory stdio
   --show N          print the first difference of at most N failing rows (default 20)
   --seed S          what the mutants are drawn from: the same seed and rows give the same mutants
   --rows N          how many mutants to make of each file
