@@ -136,9 +136,10 @@ impl Kind {
             Self::Pairing => holds(pairing(value).is_some(), NOT_PAIRING),
             Self::Object(members) => {
                 let object = value.as_object().ok_or(NOT_OBJECT)?;
-                members.iter().try_for_each(|member| match object.get(member.name) {
-                    Some(value) => member.kind.fits(value).map_err(|fault| format!("has a member \"{}\" that {fault}", member.name)),
-                    None => holds(!member.required, &format!("has no member \"{}\"", member.name)),
+                members.iter().try_for_each(|Argument { name, kind, required, .. }| match object.get(name) {
+                    Some(value) => kind.fits(value).map_err(|fault| format!("has a member \"{name}\" that {fault}")),
+                    None if *required => Err(format!("has no member \"{name}\"")),
+                    None => Ok(()),
                 })
             }
         }

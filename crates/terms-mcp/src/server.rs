@@ -12,6 +12,9 @@ use crate::{
 ///
 /// The list of tools depends only on which wallets there are: five without one; `atr_transact`, `atr_agree` and
 /// `atr_channel_within` with a signer; `atr_agree` with an agreement signer alone.
+///
+/// [`serve`](crate::serve) keeps every value exact. The server is also an `rmcp::ServerHandler`, for a host that mounts it
+/// on a transport of that crate's own, such as Streamable HTTP; what its reader refuses or rounds is then refused or rounded.
 pub struct BuyerServer<F, E, S = NoSigner, A = NoSigner> {
     pub(crate) gate: Arc<Gate<F, E>>,
     pub(crate) signer: Option<Arc<S>>,

@@ -160,6 +160,8 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Message<'_>>, Fault> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::{collection::vec, prelude::*};
+
     use super::*;
 
     fn request(line: &str) -> (String, String, String) {
@@ -172,6 +174,14 @@ mod tests {
     fn fault(line: &str) -> (Option<String>, i32) {
         let fault = read(line.as_bytes()).expect_err(line);
         (fault.id.map(|id| id.to_string()), fault.code)
+    }
+
+    proptest! {
+        #[test]
+        fn any_line_is_read(line in prop_oneof![vec(any::<u8>(), 0..64), r#"[\[{]?("(jsonrpc|id|method|params)":("2\.0"|7|"x"|\{\}|null|\[\]),?){0,6}[\]}]?"#.prop_map(String::into_bytes)]) {
+            let (Ok(Some(Message::Request { id, .. })) | Err(Fault { id: Some(id), .. })) = read(&line) else { return Ok(()) };
+            prop_assert!(json::parse(&id.to_string(), 0).is_ok());
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use proptest::{collection::vec, prelude::*, sample::select};
 use terms_mcp::{BuyerServer, sealing};
 
 use crate::{
-    client::Client,
+    client::{Client, text_of},
     seller::{ATR, BATCH, CARD, EIP3009, arguments, card_document, channel_offer, offer, receipt, seller},
     world::ACCOUNT,
 };
@@ -96,6 +96,7 @@ proptest! {
                 let asked = world.asked().len();
                 let result = client.call_with_text(tool, &arguments).await;
                 let content = result.get("structuredContent");
+                assert!(content.is_none_or(|content| text_of(&result) == json::write(content)), "{tool}: {result:?}");
                 let code = content.and_then(|content| content.get("decline")?.get("code")?.as_str());
                 let moved = content.is_some_and(|content| content.get("moved").is_some());
                 // These two are what comes of a signature.

@@ -131,7 +131,7 @@ impl Client {
 }
 
 /// The text of a result's one block.
-fn text_of(result: &Value) -> String {
+pub(crate) fn text_of(result: &Value) -> String {
     let blocks = result.get("content").and_then(Value::as_array).unwrap();
     assert_eq!(blocks.len(), 1);
     assert_eq!(blocks[0].get("type"), Some(&Value::from("text")));
