@@ -13,6 +13,8 @@
 
 mod arguments;
 mod mcp;
+#[cfg(test)]
+mod recorded;
 mod schema;
 mod seal;
 mod server;

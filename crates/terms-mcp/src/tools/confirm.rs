@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     fn confirmed(agreement: Option<&str>) -> Confirmed {
-        let chosen = Chosen { pairing: "p".to_owned(), choice: Object::new(), reference: "r".to_owned(), agreement: agreement.map(str::to_owned) };
+        let chosen = Chosen { pairing: "p".to_owned(), choice: Object::new(), reference: "r".into(), agreement: agreement.map(str::to_owned) };
         Confirmed { chosen, request: Some(Value::from("sign this")), atr: b"abc".to_vec(), h: ConfirmedHash::rehash(b"abc") }
     }
 
