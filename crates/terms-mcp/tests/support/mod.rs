@@ -13,15 +13,15 @@ use tokio_rustls::{
 };
 
 /// Serves one body for every request, until the process ends.
-pub struct Seller {
+pub(crate) struct Seller {
     /// `https://127.0.0.1:PORT`
-    pub origin: String,
+    pub(crate) origin: String,
     file: PathBuf,
 }
 
 impl Seller {
     /// Starts on a free port.
-    pub fn serving(body: Vec<u8>) -> Self {
+    pub(crate) fn serving(body: Vec<u8>) -> Self {
         let (pem, acceptor) = tls();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
@@ -36,7 +36,7 @@ impl Seller {
     }
 
     /// The path of the authority's certificate, PEM.
-    pub fn certificate(&self) -> String {
+    pub(crate) fn certificate(&self) -> String {
         self.file.display().to_string()
     }
 }
