@@ -30,3 +30,8 @@ pub use terms::{Body, Env, Fetch, FetchFailed, NoSigner, Request, Response, Sign
 pub mod sealing {
     pub use crate::seal::{chosen, hold, opening};
 }
+
+/// The README's examples, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

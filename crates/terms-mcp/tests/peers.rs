@@ -39,7 +39,7 @@ fn document(link: &str) -> Value {
 
 /// Runs a client over the exchange and gives what it saw.
 fn exchange(client: &mut Command) -> Value {
-    let seller = Seller::serving(ATR.as_bytes().to_vec());
+    let seller = Seller::serving(ATR.as_bytes());
     let confirm = Object::new()
         .with("pairing", "x402/exact/eip155/eip3009")
         .with("document", document(&format!("{}/{H}", seller.origin)))
