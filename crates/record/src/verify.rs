@@ -178,7 +178,7 @@ impl<'a> Case<'a> {
                 return fail(format!("key {} is not among the trusted keys", jwk.kid));
             }
         }
-        Ok(format!("all {} keys of the bundle are among the trusted keys", self.bundle.keys.keys().len()))
+        Ok("every key of the bundle is among the trusted keys".into())
     }
 
     fn key_valid(&self) -> Finding {
@@ -199,14 +199,17 @@ impl<'a> Case<'a> {
             Some(revoked) if revoked.superseded => Ok("the record was sealed before the key was superseded".into()),
             // Who holds the key can claim any time. That the log held the record is another key's word.
             Some(_) => match self.checkpoint_key() {
-                Ok(other)
-                    if other != kid && trusted.get(other).is_some_and(|jwk| jwk.validity.revoked.as_ref().is_none_or(|other| other.superseded)) =>
-                {
+                Ok(other) if !self.in_other_hands(other) => {
                     Ok(format!("the key was revoked later, and key {other} signed the log that holds the record"))
                 }
-                _ => fail("the key was revoked, and no other key signed the log: ask for a bundle with a newer checkpoint"),
+                _ => fail(format!("key {kid} was revoked, and no other key signed the log: ask for a bundle with a newer checkpoint")),
             },
         }
+    }
+
+    /// Whether the trusted set says that this key was withdrawn because somebody else may have it.
+    fn in_other_hands(&self, kid: &str) -> bool {
+        self.trusted.and_then(|trusted| trusted.get(kid)?.validity.revoked.as_ref()).is_some_and(|revoked| !revoked.superseded)
     }
 
     fn chain(&self) -> Finding {
@@ -250,6 +253,10 @@ impl<'a> Case<'a> {
         let Some(Ok((Checkpoint { origin, .. }, _))) = &self.checkpoint else { return fail("the checkpoint does not read") };
         if origin.rsplit('/').next() != Some(&*body.org) {
             return fail(format!("the log {origin} is not that of {}", body.org));
+        }
+        // A checkpoint states no time, so a revoked key may have signed it at any.
+        if self.in_other_hands(kid) {
+            return fail(format!("key {kid} was revoked: ask for a bundle with a newer checkpoint"));
         }
         Ok(format!("{origin} signed by key {kid}"))
     }

@@ -226,8 +226,8 @@ fn a_key_counts_in_its_time() {
     let revoked = |at, superseded| judged(Validity { revoked: Some(Revocation { at, superseded }), ..Validity::default() });
     assert_eq!(revoked(seconds + 1, true).verdict, Verdict::Verified);
     assert_fails(&revoked(seconds, true), &["key_valid"]);
-    assert_fails(&revoked(seconds, false), &["key_valid"]);
-    assert_fails(&revoked(seconds + 1, false), &["key_valid"]);
+    assert_fails(&revoked(seconds, false), &["key_valid", "checkpoint"]);
+    assert_fails(&revoked(seconds + 1, false), &["key_valid", "checkpoint"]);
 }
 
 #[test]
@@ -238,12 +238,15 @@ fn a_record_of_a_stolen_key_counts_if_another_key_signed_the_log() {
     let trusted = Jwks::new(vec![stolen.clone(), Jwk::new(newer.public())]).unwrap();
     let Story { mut bundle, edge, .. } = story(9);
     bundle.keys = trusted.clone();
-    assert_fails(&verify(&bundle.to_json().into(), Some(&trusted)), &["key_valid"]);
+    assert_fails(&verify(&bundle.to_json().into(), Some(&trusted)), &["key_valid", "checkpoint"]);
     let checkpoint = Checkpoint { origin: ORIGIN.into(), size: 9, root: edge.root() };
     bundle.log.as_mut().unwrap().checkpoint = checkpoint.sign(&newer).unwrap();
     assert_eq!(verify(&bundle.to_json().into(), Some(&trusted)).verdict, Verdict::Verified);
     let both = Jwks::new(vec![stolen.clone(), Jwk { validity: stolen.validity.clone(), ..Jwk::new(newer.public()) }]).unwrap();
-    assert_fails(&verify(&bundle.to_json().into(), Some(&both)), &["key_valid"]);
+    assert_fails(&verify(&bundle.to_json().into(), Some(&both)), &["key_valid", "checkpoint"]);
+    // The record's key stands, the checkpoint's does not.
+    let log_key = Jwks::new(vec![Jwk::new(key().public()), Jwk { validity: stolen.validity, ..Jwk::new(newer.public()) }]).unwrap();
+    assert_fails(&verify(&bundle.to_json().into(), Some(&log_key)), &["checkpoint"]);
 }
 
 #[test]
