@@ -2,3 +2,4 @@
 
 pub mod evm;
 pub mod rlp;
+pub mod tempo;

@@ -1,0 +1,125 @@
+//! Payment channels: a deposit that vouchers pay from, in a contract (release 1) or in the chain itself (release 2).
+
+use super::{Address, address, word, words};
+use crate::wire::evm::{Domain, Word, keccak, uint_word};
+
+/// Which contract holds the channels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Release {
+    /// `Tempo Stream Channel`.
+    V1,
+    /// `TIP20 Channel Reserve`, in which an operator may act for the payee, and the opening transaction's nonce names the
+    /// channel.
+    V2,
+}
+
+impl Release {
+    /// How many bits an amount has.
+    pub fn amount_bits(self) -> u32 {
+        match self {
+            Self::V1 => 128,
+            Self::V2 => 96,
+        }
+    }
+
+    /// The type of an amount in a voucher.
+    pub fn amount_type(self) -> &'static str {
+        match self {
+            Self::V1 => "uint128",
+            Self::V2 => "uint96",
+        }
+    }
+
+    /// The contract's EIP-712 domain.
+    pub fn domain(self, chain_id: u64, contract: &str) -> Domain<'_> {
+        let name = match self {
+            Self::V1 => "Tempo Stream Channel",
+            Self::V2 => "TIP20 Channel Reserve",
+        };
+        Domain { name, version: "1", chain_id, contract }
+    }
+
+    fn selector(self) -> [u8; 4] {
+        match self {
+            // open(address,address,uint128,bytes32,address)
+            Self::V1 => [0xC7, 0x9E, 0xA4, 0x85],
+            // open(address,address,address,uint96,bytes32,address)
+            Self::V2 => [0xED, 0xC5, 0x3B, 0x00],
+        }
+    }
+
+    /// Whether a call's data open a channel, by their selector.
+    pub fn opens(self, data: &[u8]) -> bool {
+        data.starts_with(&self.selector())
+    }
+}
+
+/// What opens a channel, beside the deposit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// Who is paid.
+    pub payee: Address,
+    /// Who may act for the payee; zero for nobody, and in release 1.
+    pub operator: Address,
+    /// The token.
+    pub token: Address,
+    /// The salt.
+    pub salt: Word,
+    /// Who signs vouchers; zero for the payer.
+    pub authorized_signer: Address,
+}
+
+impl Opening {
+    /// The data of the call that opens the channel.
+    pub fn call(&self, release: Release, deposit: u128) -> Vec<u8> {
+        let [payee, operator, token, signer] = [self.payee, self.operator, self.token, self.authorized_signer].map(|address| word(&address));
+        let words = match release {
+            Release::V1 => vec![payee, token, uint_word(deposit), self.salt, signer],
+            Release::V2 => vec![payee, operator, token, uint_word(deposit), self.salt, signer],
+        };
+        [&release.selector(), words.as_flattened()].concat()
+    }
+
+    /// Reads the data of a call that opens a channel; the deposit is any word.
+    pub fn read(release: Release, data: &[u8]) -> Option<Self> {
+        let arguments = words(data.strip_prefix(&release.selector())?)?;
+        let (payee, operator, token, salt, authorized_signer) = match (release, arguments) {
+            (Release::V1, [payee, token, _, salt, signer]) => (payee, &[0; 32], token, salt, signer),
+            (Release::V2, [payee, operator, token, _, salt, signer]) => (payee, operator, token, salt, signer),
+            _ => return None,
+        };
+        Some(Self {
+            payee: address(payee)?,
+            operator: address(operator)?,
+            token: address(token)?,
+            salt: *salt,
+            authorized_signer: address(authorized_signer)?,
+        })
+    }
+}
+
+/// A channel, as its contract names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Descriptor {
+    /// Who pays.
+    pub payer: Address,
+    /// What opened it.
+    pub opening: Opening,
+    /// [`super::Transaction::expiring_nonce_hash`] of the opening transaction; not part of the name in release 1.
+    pub expiring_nonce_hash: Word,
+}
+
+impl Descriptor {
+    /// The channel's id.
+    pub fn id(&self, release: Release, contract: &Address, chain_id: u64) -> Word {
+        let Opening { payee, operator, token, salt, authorized_signer } = self.opening;
+        let [payer, payee, operator, token, signer, contract] =
+            [self.payer, payee, operator, token, authorized_signer, *contract].map(|address| word(&address));
+        let chain_id = uint_word(chain_id.into());
+        let words = match release {
+            Release::V1 => vec![payer, payee, token, salt, signer, contract, chain_id],
+            Release::V2 => vec![payer, payee, operator, token, salt, signer, self.expiring_nonce_hash, contract, chain_id],
+        };
+        keccak(words.as_flattened())
+    }
+}
