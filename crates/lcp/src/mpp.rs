@@ -5,6 +5,7 @@
 
 pub(crate) mod challenge;
 pub(crate) mod credential;
+pub(crate) mod evm;
 pub(crate) mod session;
 
 use crate::{
