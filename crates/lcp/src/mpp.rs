@@ -6,6 +6,7 @@
 pub(crate) mod attribution;
 pub(crate) mod challenge;
 pub(crate) mod credential;
+pub(crate) mod evm;
 pub(crate) mod session;
 pub(crate) mod tempo;
 

@@ -45,10 +45,10 @@ const fn row(id: &'static str, rail: &'static str, buyer_signs_h: bool, agreemen
 /// Every pairing the tools accept. One that is not built yet is declined `pairing-not-supported`.
 #[rustfmt::skip]
 pub static PAIRINGS: [Entry; 67] = [
-    row("mpp/charge/evm/authorization", "EVM", true, false, None),
-    row("mpp/charge/evm/hash", "EVM", false, true, None),
-    row("mpp/charge/evm/permit2", "EVM", true, false, None),
-    row("mpp/charge/evm/transaction", "EVM", false, true, None),
+    row("mpp/charge/evm/authorization", "EVM", true, false, Some(&pairings::mpp::charge::evm::authorization::PAIRING)),
+    row("mpp/charge/evm/hash", "EVM", false, true, Some(&pairings::mpp::charge::evm::hash::PAIRING)),
+    row("mpp/charge/evm/permit2", "EVM", true, false, Some(&pairings::mpp::charge::evm::permit2::PAIRING)),
+    row("mpp/charge/evm/transaction", "EVM", false, true, Some(&pairings::mpp::charge::evm::transaction::PAIRING)),
     row("mpp/charge/usdc/evm", "EVM", true, false, None),
     row("mpp/charge/usdc/gateway", "EVM", true, false, None),
     row("mpp/session/evm", "EVM", true, false, None),
@@ -60,8 +60,8 @@ pub static PAIRINGS: [Entry; 67] = [
     row("x402/exact/eip155/erc7710-salt", "EVM", true, false, Some(&pairings::x402::exact::eip155::erc7710_salt::PAIRING)),
     row("x402/exact/eip155/permit2", "EVM", true, false, Some(&pairings::x402::exact::eip155::permit2::PAIRING)),
     row("x402/upto/eip155/permit2", "EVM", true, false, Some(&pairings::x402::upto::eip155::permit2::PAIRING)),
-    row("mpp/charge/tempo/memo", "Tempo", false, false, None),
-    row("mpp/charge/tempo/push", "Tempo", false, false, None),
+    row("mpp/charge/tempo/memo", "Tempo", false, false, Some(&pairings::mpp::charge::tempo::memo::PAIRING)),
+    row("mpp/charge/tempo/push", "Tempo", false, false, Some(&pairings::mpp::charge::tempo::push::PAIRING)),
     row("mpp/session/tempo", "Tempo", true, false, None),
     row("mpp/subscription/tempo", "Tempo", true, false, None),
     row("mpp/charge/solana", "Solana", true, false, None),

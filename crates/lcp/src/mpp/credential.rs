@@ -94,6 +94,23 @@ impl<P: Payload> Unsigned for Waiting<P> {
     }
 }
 
+/// A payload that one answer completes.
+pub(crate) struct OneStep<F> {
+    pub(crate) request: Value,
+    /// The payload with the answer in it.
+    pub(crate) payload: F,
+}
+
+impl<F: Fn(&Value) -> Result<Object, Refusal>> Payload for OneStep<F> {
+    fn request(&self) -> Result<Value, Refusal> {
+        Ok(self.request.clone())
+    }
+
+    fn complete(&self, answer: &Value) -> Result<Answered, Refusal> {
+        Ok(Answered::Payload((self.payload)(answer)?, None))
+    }
+}
+
 /// A credential that waits for the wallet, and that its own pairing must read H from, so that the pairing's refusal tells
 /// what is wrong with the wallet's answer.
 pub(crate) struct ReadBack<U> {
