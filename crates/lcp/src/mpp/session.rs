@@ -8,9 +8,13 @@ use super::{
 use crate::{
     DeclineCode, Declined, Hash, Object, Refusal, Value,
     encoding::{is_decimal, uint128},
-    inputs::MAX_DECIMAL,
-    mpp::{INPUT_MALFORMED, NO_PAYABLE_OPTION, challenge::OPAQUE_MALFORMED},
-    pairing::{Channel, ChannelAct, ChannelRef, Within, WithinAsk, WithinBuild},
+    inputs::{self, MAX_DECIMAL},
+    mpp::{
+        INPUT_MALFORMED, INPUT_MISSING, NO_PAYABLE_OPTION,
+        challenge::OPAQUE_MALFORMED,
+        evm::{Payer, token_domain_input},
+    },
+    pairing::{Buyer, Channel, ChannelAct, ChannelRef, Within, WithinAsk, WithinBuild},
     wire::evm::{self, Domain, Type},
 };
 
@@ -56,6 +60,23 @@ pub(crate) struct Next<'a> {
     pub(crate) opening: &'a Object,
     /// The receipt of the opening's landing.
     pub(crate) landed: Option<&'a Value>,
+}
+
+/// The members that a choice keeps to open a channel on an EVM network, beside the challenge: the payer, the deposit, and
+/// what the buyer says of the rest.
+pub(crate) fn opening_choice(buyer: &Buyer<'_>) -> Result<Object, Refusal> {
+    let payer = Payer::members(buyer)?;
+    let deposit = inputs::decimal(buyer.inputs, "deposit").ok().flatten().ok_or(INPUT_MISSING)?;
+    let text = |name, is_form: fn(&str) -> bool| {
+        inputs::member(buyer.inputs, name, |value| value.as_str().filter(|text| is_form(text))).map_err(|_| INPUT_MISSING)
+    };
+    let signer = text("authorizedSigner", evm::is_address)?;
+    let credential_type = text("credentialType", |text| matches!(text, "authorization" | "permit2" | "hash"))?;
+    Ok(payer
+        .with("deposit", deposit)
+        .with_some("authorizedSigner", signer)
+        .with_some("credentialType", credential_type)
+        .with_some("tokenDomain", token_domain_input(buyer.inputs)?))
 }
 
 /// A [`Session`] as a [`Channel`].

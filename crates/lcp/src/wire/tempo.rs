@@ -10,7 +10,7 @@ mod transaction;
 
 use super::evm::{Word, address_word};
 pub use key_authorization::{AccessKey, KeyAuthorization};
-pub use transaction::{Call, MAX_TRANSACTION, Transaction};
+pub use transaction::{Call, Transaction};
 
 /// An account's or a contract's address.
 pub type Address = [u8; 20];

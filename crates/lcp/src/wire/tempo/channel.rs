@@ -22,6 +22,11 @@ impl Release {
         }
     }
 
+    /// Whether an amount has no more bits.
+    pub fn holds(self, amount: u128) -> bool {
+        amount.checked_shr(self.amount_bits()).unwrap_or(0) == 0
+    }
+
     /// The type of an amount in a voucher.
     pub fn amount_type(self) -> &'static str {
         match self {

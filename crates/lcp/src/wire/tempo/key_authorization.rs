@@ -91,7 +91,7 @@ fn address(item: Item<'_>) -> Option<Address> {
 
 /// A key that may pay one recipient, in one token, a limit each period.
 #[derive(Clone, Copy, Debug)]
-pub struct AccessKey<'a> {
+pub struct AccessKey {
     /// The chain.
     pub chain_id: u64,
     /// The kind of key: 0 is secp256k1, 1 P-256, 2 WebAuthn.
@@ -107,19 +107,19 @@ pub struct AccessKey<'a> {
     /// The period, in seconds.
     pub period: u64,
     /// The function by which the recipient is paid.
-    pub selector: &'a [u8; 4],
+    pub selector: [u8; 4],
     /// The recipient.
     pub recipient: Address,
     /// What the account signs beside it.
     pub witness: Word,
 }
 
-impl AccessKey<'_> {
+impl AccessKey {
     /// The authorization, whose Keccak-256 the account signs.
     pub fn authorization(&self) -> Vec<u8> {
         let uint = |value: u64| rlp::uint(u128::from(value).into());
         let token = rlp::string(&self.token);
-        let rule = rlp::list(&[rlp::string(self.selector), rlp::list(&[rlp::string(&self.recipient)])]);
+        let rule = rlp::list(&[rlp::string(&self.selector), rlp::list(&[rlp::string(&self.recipient)])]);
         rlp::list(&[
             uint(self.chain_id),
             uint(self.kind.into()),

@@ -6,7 +6,7 @@ use crate::wire::{
 
 const TYPE: u8 = 0x76;
 /// Largest signed transaction, in bytes.
-pub const MAX_TRANSACTION: usize = 65_536;
+const MAX_TRANSACTION: usize = 65_536;
 /// How deep lists may nest, the transaction's own counted.
 const MAX_DEPTH: usize = 9;
 const MAX_CALLS: usize = 64;

@@ -5,11 +5,11 @@ use crate::{
     mpp::{
         Method, Mpp, Offer,
         credential::{CREDENTIAL_MALFORMED, Credential, OneStep, ReadBack, Waiting},
-        evm::{Payer, hex_bytes, judge_type},
+        evm::{Payer, judge_type},
         tempo::{Charge, Mode, TX_MALFORMED},
     },
     pairing::{Buyer, Choice, Unsigned},
-    wire::tempo::{MAX_TRANSACTION, Transaction, tip20},
+    wire::tempo::{Transaction, tip20},
 };
 
 pub(crate) static PAIRING: Mpp<Memo> = Mpp(Memo);
@@ -37,7 +37,7 @@ impl Method for Memo {
         let (offer, payer) = Payer::chosen(self, chosen)?;
         let charge = Charge::payable(&offer, Mode::Pull)?;
         let payload = |answer: &Value| {
-            let transaction = hex_bytes(answer, MAX_TRANSACTION)?;
+            let transaction = answer.as_str().filter(|text| encoding::hex_len(text).is_some()).ok_or(CREDENTIAL_MALFORMED)?;
             Ok(Object::new().with("type", "transaction").with("signature", transaction))
         };
         let step = OneStep { request: charge.request(chosen.choice, Mode::Pull)?, payload };

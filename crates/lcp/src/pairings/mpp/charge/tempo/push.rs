@@ -3,7 +3,7 @@
 
 use crate::{
     Hash, Object, Refusal, Value,
-    encoding::is_decimal,
+    encoding::{is_decimal, plain_decimal},
     inputs::MAX_DECIMAL,
     mpp::{
         Method, Mpp, Offer,
@@ -76,18 +76,22 @@ impl Payload for Sent {
     fn complete(&self, answer: &Value) -> Result<Answered, Refusal> {
         let answer = answer.as_object().ok_or(CREDENTIAL_MALFORMED)?;
         let hash = answer.get("hash").filter(|_| bytes32(answer, "hash").is_some()).ok_or(CREDENTIAL_MALFORMED)?;
-        let landed = answer.get("landed").filter(|landed| !landed.is_null());
-        if !landed.is_none_or(is_receipt) {
-            return Err(CREDENTIAL_MALFORMED);
-        }
-        Ok(Answered::Payload(Object::new().with("type", "hash").with("hash", hash), landed.cloned()))
+        let landed = match answer.get("landed").filter(|landed| !landed.is_null()) {
+            None => None,
+            Some(landed) => Some(receipt(landed).ok_or(CREDENTIAL_MALFORMED)?.into()),
+        };
+        Ok(Answered::Payload(Object::new().with("type", "hash").with("hash", hash), landed))
     }
 }
 
-/// Whether a value has the form of a transaction's receipt: its block is decimal.
-fn is_receipt(landed: &Value) -> bool {
+/// A transaction's receipt, as far as it is held.
+fn receipt(landed: &Value) -> Option<Object> {
     let text = |name| landed.get(name).and_then(Value::as_text);
-    text("transaction").is_some()
-        && text("blockNumber").and_then(|block| block.as_str()).is_some_and(|block| is_decimal(block, MAX_DECIMAL))
-        && landed.get("logs").is_some_and(|logs| logs.as_array().is_some())
+    let block = text("blockNumber")?.as_str().filter(|block| is_decimal(block, MAX_DECIMAL))?;
+    Some(
+        Object::new()
+            .with("transaction", text("transaction")?.clone())
+            .with("blockNumber", plain_decimal(block))
+            .with("logs", landed.get("logs").filter(|logs| logs.as_array().is_some())?),
+    )
 }
