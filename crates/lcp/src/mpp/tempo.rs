@@ -1,13 +1,10 @@
 //! Charges of the method `tempo`: transfers of one transaction, the first of which bears a memo that names the challenge.
 
 use super::{
-    INPUT_MALFORMED, INPUT_MISSING, NOT_THIS_PAIRING, Offer, REQUEST_MALFORMED, attribution::Attribution, challenge::EXPIRES_REQUIRED,
-    evm::Payer,
+    INPUT_MALFORMED, INPUT_MISSING, NOT_THIS_PAIRING, Offer, REQUEST_MALFORMED, attribution::Attribution, challenge::EXPIRES_REQUIRED, evm::Payer,
 };
 use crate::{
-    Hash, Object, Refusal, Value,
-    encoding,
-    inputs,
+    Hash, Object, Refusal, Value, encoding, inputs,
     pairing::Buyer,
     wire::{
         evm::{self, U256, Word},
@@ -96,8 +93,8 @@ impl<'a> Charge<'a> {
 
     /// The members of a choice beside the challenge.
     pub(crate) fn choice(buyer: &Buyer<'_>) -> Result<Object, Refusal> {
-        let client = inputs::member(buyer.inputs, "clientId", |value| value.as_str().filter(|text| !text.is_empty())).map_err(|_| INPUT_MISSING)?;
-        Ok(Payer::members(buyer)?.with_some("clientId", client))
+        let client = inputs::member(buyer.inputs, "clientId", |value| value.as_text().filter(|text| text.utf16_len() > 0));
+        Ok(Payer::members(buyer)?.with_some("clientId", client.map_err(|_| INPUT_MISSING)?.cloned()))
     }
 
     /// What the wallet is asked for a choice.

@@ -57,6 +57,14 @@ impl Release {
     pub fn opens(self, data: &[u8]) -> bool {
         data.starts_with(&self.selector())
     }
+
+    /// The salt in the data of a call that opens a channel, whatever else they say.
+    pub fn salt(self, data: &[u8]) -> Option<&Word> {
+        match (self, words(data.strip_prefix(&self.selector())?)?) {
+            (Self::V1, [_, _, _, salt, _]) | (Self::V2, [_, _, _, _, salt, _]) => Some(salt),
+            _ => None,
+        }
+    }
 }
 
 /// What opens a channel, beside the deposit.

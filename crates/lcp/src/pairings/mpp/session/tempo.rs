@@ -11,9 +11,7 @@ use crate::{
         credential::{CREDENTIAL_MALFORMED, Credential, OneStep, Payload, credential},
         details,
         evm::{Payer, bytes32, signature},
-        session::{
-            CHANNEL_NAMED, CHANNEL_NOT_BOUND, NOT_AN_OPENING, NOT_BOUND_WITHIN, Next, Session, Sessions, Voucher, action, opening_choice,
-        },
+        session::{CHANNEL_NAMED, CHANNEL_NOT_BOUND, NOT_AN_OPENING, NOT_BOUND_WITHIN, Next, Session, Sessions, Voucher, action, opening_choice},
         tempo::{TX_MALFORMED, address, chain_id},
     },
     pairing::{Buyer, Channel, ChannelRef, Choice, Completed, Pairing, Unsigned},
@@ -109,10 +107,10 @@ impl Method for Tempo {
         if calls.next().is_some() {
             return Err(OPEN_AMBIGUOUS);
         }
-        let opening = Opening::read(contract.release, call.data).ok_or(TX_MALFORMED)?;
-        if opening.salt != *offer.h.bytes() {
+        if contract.release.salt(call.data).ok_or(TX_MALFORMED)? != offer.h.bytes() {
             return Err(SALT_NOT_BOUND);
         }
+        let opening = Opening::read(contract.release, call.data).ok_or(TX_MALFORMED)?;
         let payer = transaction.sender().ok_or(TX_MALFORMED)?;
         let named = channel(payload)?;
         let opened = Descriptor { payer, opening, expiring_nonce_hash: transaction.expiring_nonce_hash(&payer) };
