@@ -111,6 +111,11 @@ impl<'a> Challenge<'a> {
         if self.realm.as_str().is_some() { Ok(()) } else { Err(CHALLENGE_MALFORMED) }
     }
 
+    /// The request as the challenge writes it, if it is no text that never decodes.
+    pub(super) fn request_text(&self) -> Option<&str> {
+        self.request.as_str()
+    }
+
     /// The decoded request.
     pub(super) fn request(&self) -> Result<Object, Refusal> {
         decoded(self.request).ok_or(REQUEST_MALFORMED)
