@@ -5,6 +5,7 @@ pub(crate) mod channel;
 pub mod document;
 pub(crate) mod eip155;
 pub(crate) mod erc7710;
+pub(crate) mod option;
 pub(crate) mod permit2;
 
 use crate::{
