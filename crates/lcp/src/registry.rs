@@ -45,11 +45,11 @@ const fn row(id: &'static str, rail: &'static str, buyer_signs_h: bool, agreemen
 /// Every pairing the tools accept. One that is not built yet is declined `pairing-not-supported`.
 #[rustfmt::skip]
 pub static PAIRINGS: [Entry; 67] = [
-    row("mpp/charge/evm/authorization", "EVM", true, false, None),
-    row("mpp/charge/evm/hash", "EVM", false, true, None),
-    row("mpp/charge/evm/permit2", "EVM", true, false, None),
-    row("mpp/charge/evm/transaction", "EVM", false, true, None),
-    row("mpp/charge/usdc/evm", "EVM", true, false, None),
+    row("mpp/charge/evm/authorization", "EVM", true, false, Some(&pairings::mpp::charge::evm::authorization::PAIRING)),
+    row("mpp/charge/evm/hash", "EVM", false, true, Some(&pairings::mpp::charge::evm::hash::PAIRING)),
+    row("mpp/charge/evm/permit2", "EVM", true, false, Some(&pairings::mpp::charge::evm::permit2::PAIRING)),
+    row("mpp/charge/evm/transaction", "EVM", false, true, Some(&pairings::mpp::charge::evm::transaction::PAIRING)),
+    row("mpp/charge/usdc/evm", "EVM", true, false, Some(&pairings::mpp::charge::usdc::evm::PAIRING)),
     row("mpp/charge/usdc/gateway", "EVM", true, false, None),
     row("mpp/session/evm", "EVM", true, false, None),
     row("x402/auth-capture/eip155/eip3009", "EVM", true, false, Some(&pairings::x402::auth_capture::eip155::eip3009::PAIRING)),

@@ -2,3 +2,4 @@
 
 pub mod evm;
 pub mod solana;
+pub mod rlp;

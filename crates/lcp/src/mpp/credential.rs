@@ -1,9 +1,12 @@
 //! The buyer's credential: the challenge it answers, and the payment's payload.
 
 use super::challenge::Challenge;
-use crate::{Object, Refusal, Text, Value};
+use crate::{
+    Object, Refusal, Text, Value,
+    pairing::{Completed, Unsigned},
+};
 
-const CREDENTIAL_MALFORMED: Refusal = Refusal::new("mpp/credential-malformed");
+pub(crate) const CREDENTIAL_MALFORMED: Refusal = Refusal::new("mpp/credential-malformed");
 
 /// Largest credential, as [`size`] counts it.
 const MAX_SIZE: usize = 65_536;
@@ -11,9 +14,10 @@ const MAX_SIZE: usize = 65_536;
 const MAX_DEPTH: usize = 16;
 
 /// A credential of the form that every method shares.
-pub(super) struct Credential<'a> {
-    pub(super) challenge: Challenge<'a>,
-    pub(super) payload: &'a Object,
+pub(crate) struct Credential<'a> {
+    pub(crate) challenge: Challenge<'a>,
+    pub(crate) payload: &'a Object,
+    pub(crate) source: Option<&'a Text>,
 }
 
 impl<'a> Credential<'a> {
@@ -26,10 +30,94 @@ impl<'a> Credential<'a> {
         let members = payment.as_object().filter(|members| !members.has("refused"))?;
         let challenge = Challenge::read(members.get("challenge")?).filter(|challenge| challenge.id.is_some())?;
         let payload = members.get("payload")?.as_object()?;
-        let source_is_text = members.get("source").is_none_or(|source| source.as_text().is_some());
+        let source = members.get("source").map_or(Some(None), |source| source.as_text().map(Some))?;
         // The depth first: it bounds the recursion of the size.
         let bounded = payment.nests_within(MAX_DEPTH) && size(payment) <= MAX_SIZE;
-        (source_is_text && bounded).then_some(Self { challenge, payload })
+        bounded.then_some(Self { challenge, payload, source })
+    }
+}
+
+/// Reads the challenge that a credential is to answer; the least credential that echoes it must not be too large.
+pub(super) fn least(challenge: Option<&Value>) -> Result<Challenge<'_>, Refusal> {
+    let challenge = challenge.and_then(Challenge::read).ok_or(CREDENTIAL_MALFORMED)?;
+    Credential::read(&credential(challenge.echoed(), None, Object::new()))?;
+    Ok(challenge)
+}
+
+fn credential(challenge: Object, source: Option<&str>, payload: Object) -> Value {
+    Object::new().with("challenge", challenge).with_some("source", source).with("payload", payload).into()
+}
+
+/// The wallet's part of a credential: what it is asked, and the payload that its answers make.
+pub(crate) trait Payload {
+    fn request(&self) -> Result<Value, Refusal>;
+
+    /// Joins the wallet's answer: the first answer alone, or all answers in order for a payload signed in steps.
+    fn complete(&self, answer: &Value) -> Result<Answered, Refusal>;
+}
+
+/// What the wallet's answers made.
+pub(crate) enum Answered {
+    /// Another request is to be signed.
+    Next(Value),
+    /// The payload, and the receipt of its landing where the answer holds one.
+    Payload(Object, Option<Value>),
+}
+
+/// A credential that waits for the wallet.
+pub(crate) struct Waiting<P> {
+    challenge: Object,
+    source: Option<String>,
+    payload: P,
+}
+
+impl<P: Payload> Waiting<P> {
+    pub(crate) fn new(challenge: &Challenge<'_>, source: Option<String>, payload: P) -> Self {
+        Self { challenge: challenge.echoed(), source, payload }
+    }
+}
+
+impl<P: Payload> Unsigned for Waiting<P> {
+    fn request(&self) -> Result<Option<Value>, Refusal> {
+        self.payload.request().map(Some)
+    }
+
+    fn complete(&self, answer: &Value) -> Result<Completed, Refusal> {
+        Ok(match self.payload.complete(answer)? {
+            Answered::Next(request) => Completed::Next(request),
+            Answered::Payload(payload, landed) => {
+                let signed = credential(self.challenge.clone(), self.source.as_deref(), payload);
+                Credential::read(&signed)?;
+                Completed::Payment { signed, landed }
+            }
+        })
+    }
+}
+
+/// A payload that one answer completes.
+pub(crate) struct OneStep<F> {
+    pub(crate) request: Value,
+    /// The payload with the answer in it.
+    pub(crate) payload: F,
+}
+
+impl<F: Fn(&Value) -> Result<Object, Refusal>> Payload for OneStep<F> {
+    fn request(&self) -> Result<Value, Refusal> {
+        Ok(self.request.clone())
+    }
+
+    fn complete(&self, answer: &Value) -> Result<Answered, Refusal> {
+        Ok(Answered::Payload((self.payload)(answer)?, None))
+    }
+}
+
+impl<P: Payload + ?Sized> Payload for Box<P> {
+    fn request(&self) -> Result<Value, Refusal> {
+        (**self).request()
+    }
+
+    fn complete(&self, answer: &Value) -> Result<Answered, Refusal> {
+        (**self).complete(answer)
     }
 }
 

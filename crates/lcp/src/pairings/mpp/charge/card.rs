@@ -3,7 +3,7 @@
 
 use crate::{
     Hash, Object, Refusal, Value,
-    mpp::{CHOICE_MALFORMED, Method, Mpp, NO_SIGNED_PLACE, Offer, REQUEST_MALFORMED},
+    mpp::{CHOICE_MALFORMED, Method, Mpp, NO_SIGNED_PLACE, Offer, REQUEST_MALFORMED, credential::Credential},
     pairing::{Buyer, Choice, Unsigned},
 };
 
@@ -39,7 +39,7 @@ impl Method for Card {
         Err(if challenge.is_some() { NO_SIGNED_PLACE } else { CHOICE_MALFORMED })
     }
 
-    fn bound(&self, _offer: &Offer<'_>, _payload: &Object, _landed: Option<&Value>) -> Result<Hash, Refusal> {
+    fn bound(&self, _offer: &Offer<'_>, _credential: &Credential<'_>, _landed: Option<&Value>) -> Result<Hash, Refusal> {
         Err(NO_SIGNED_PLACE)
     }
 }
