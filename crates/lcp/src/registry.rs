@@ -50,7 +50,7 @@ pub static PAIRINGS: [Entry; 67] = [
     row("mpp/charge/evm/permit2", "EVM", true, false, Some(&pairings::mpp::charge::evm::permit2::PAIRING)),
     row("mpp/charge/evm/transaction", "EVM", false, true, Some(&pairings::mpp::charge::evm::transaction::PAIRING)),
     row("mpp/charge/usdc/evm", "EVM", true, false, Some(&pairings::mpp::charge::usdc::evm::PAIRING)),
-    row("mpp/charge/usdc/gateway", "EVM", true, false, None),
+    row("mpp/charge/usdc/gateway", "EVM", true, false, Some(&pairings::mpp::charge::usdc::gateway::PAIRING)),
     row("mpp/session/evm", "EVM", true, false, Some(&pairings::mpp::session::evm::PAIRING)),
     row("x402/auth-capture/eip155/eip3009", "EVM", true, false, Some(&pairings::x402::auth_capture::eip155::eip3009::PAIRING)),
     row("x402/auth-capture/eip155/permit2", "EVM", true, false, Some(&pairings::x402::auth_capture::eip155::permit2::PAIRING)),
