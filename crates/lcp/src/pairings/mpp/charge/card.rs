@@ -70,7 +70,7 @@ mod tests {
     }
 
     fn build(choice: &Object) -> Refusal {
-        let chosen = Choice { choice, reference: "", h: &ConfirmedHash::rehash(b"abc"), atr: b"abc" };
+        let chosen = Choice { choice, reference: &Value::Null, h: &ConfirmedHash::rehash(b"abc"), atr: b"abc" };
         PAIRING.build(&chosen).err().unwrap()
     }
 
