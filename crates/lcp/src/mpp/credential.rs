@@ -49,7 +49,7 @@ fn credential(challenge: Object, source: Option<Text>, payload: Object) -> Value
 }
 
 /// The wallet's part of a credential: what it is asked, and the payload that its answers make.
-pub(crate) trait Payload {
+pub(crate) trait Payload: Send {
     fn request(&self) -> Result<Value, Refusal>;
 
     /// Joins the wallet's answer: the first answer alone, or all answers in order for a payload signed in steps.
@@ -103,7 +103,7 @@ pub(crate) struct OneStep<F> {
     pub(crate) payload: F,
 }
 
-impl<F: Fn(&Value) -> Result<Object, Refusal>> Payload for OneStep<F> {
+impl<F: Fn(&Value) -> Result<Object, Refusal> + Send> Payload for OneStep<F> {
     fn request(&self) -> Result<Value, Refusal> {
         Ok(self.request.clone())
     }
