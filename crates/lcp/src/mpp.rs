@@ -9,6 +9,7 @@ pub(crate) mod credential;
 pub(crate) mod evm;
 pub(crate) mod session;
 pub(crate) mod tempo;
+pub(crate) mod usdc;
 
 use crate::{
     Hash, Object, Refusal, Value,
@@ -114,6 +115,11 @@ impl<'a> Offer<'a> {
     pub(crate) fn details(&self) -> &Object {
         details(&self.request)
     }
+}
+
+/// Whether a choice holds a challenge, as it must but where [`Offer::chosen`] alone judges it.
+pub(crate) fn judge_choice(choice: &Object) -> Result<(), Refusal> {
+    if choice.get("challenge").is_some_and(|challenge| challenge.as_object().is_some()) { Ok(()) } else { Err(CHOICE_MALFORMED) }
 }
 
 /// The `methodDetails` of a request; none where they are absent.

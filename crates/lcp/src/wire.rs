@@ -2,4 +2,5 @@
 
 pub mod evm;
 pub mod rlp;
+pub mod solana;
 pub mod tempo;

@@ -13,11 +13,12 @@ use crate::{
     inputs::{self, MAX_DECIMAL},
     json,
     pairing::{Buyer, Choice, Unsigned},
-    wire::evm::{self, Word, eip3009},
+    wire::evm::{self, U256, Word, eip3009},
 };
 
 pub(crate) const CREDENTIAL_TYPE: Refusal = Refusal::new("mpp/credential-type");
 pub(crate) const CREDENTIAL_TYPES: Refusal = Refusal::new("mpp/credential-types");
+const AMOUNT_MALFORMED: Refusal = Refusal::new("evm/amount-malformed");
 const FIELD_MALFORMED: Refusal = Refusal::new("evm/field-malformed");
 
 /// Who pays.
@@ -104,18 +105,18 @@ pub(crate) struct Transfer<'a> {
     pub(crate) chain_id: u64,
     pub(crate) token: &'a str,
     pub(crate) to: &'a str,
-    /// Decimal, without leading zeros.
-    pub(crate) value: String,
+    /// Decimal, as the challenge writes it.
+    pub(crate) amount: &'a str,
     pub(crate) nonce: Word,
 }
 
 impl Transfer<'_> {
     pub(crate) fn build(self, offer: &Offer<'_>, payer: Payer<'_>, choice: &Object) -> Result<Box<dyn Unsigned>, Refusal> {
         let domain = token_domain(choice, self.chain_id, self.token)?;
-        let valid_before = deadline(offer)?;
-        let authorization = eip3009::Authorization { from: payer.from, to: self.to, value: self.value, valid_before, nonce: self.nonce };
+        let value = U256::from_decimal(self.amount).ok_or(AMOUNT_MALFORMED)?.to_string();
+        let authorization = eip3009::Authorization { from: payer.from, to: self.to, value, valid_before: deadline(offer)?, nonce: self.nonce };
         let request = authorization.request(eip3009::TRANSFER, domain);
-        let members = authorization.members();
+        let members = authorization.members().with("value", self.amount);
         let payload = move |answer: &Value| {
             let typed = Object::new().with("type", "authorization");
             let typed = members.iter().fold(typed, |typed, (name, value)| typed.with(name.clone(), value));

@@ -49,8 +49,9 @@ pub(crate) struct Charge<'a> {
     pub(crate) chain_id: u64,
     pub(crate) currency: &'a str,
     pub(crate) recipient: &'a str,
-    /// In the token's smallest unit.
-    pub(crate) amount: U256,
+    /// In the token's smallest unit, decimal, as written.
+    pub(crate) amount: &'a str,
+    value: U256,
     ways: Vec<Way>,
     /// What Permit2 moves, where it can pay.
     pub(crate) permit2: Option<Parts<'a>>,
@@ -73,7 +74,7 @@ impl<'a> Charge<'a> {
         let chain_id = chain_id(details).ok_or(REQUEST_MALFORMED)?;
         let currency = evm::address(&offer.request, "currency").ok_or(REQUEST_MALFORMED)?;
         let recipient = evm::address(&offer.request, "recipient").ok_or(REQUEST_MALFORMED)?;
-        let amount = amount(&offer.request).ok_or(REQUEST_MALFORMED)?;
+        let (amount, value) = amount(&offer.request).ok_or(REQUEST_MALFORMED)?;
         let mut ways = ways(details.get("credentialTypes"))?;
         let splits = match details.get("splits") {
             None => Vec::new(),
@@ -89,7 +90,7 @@ impl<'a> Charge<'a> {
             let contract = details.get("permit2Address").map_or(Some(permit2::CONTRACT), |value| value.as_str().filter(|text| evm::is_address(text)));
             let contract = contract.ok_or(REQUEST_MALFORMED)?;
             let external_id = text_or_empty(&offer.request, "externalId").ok_or(REQUEST_MALFORMED)?;
-            let rest = splits.iter().try_fold(amount, |rest, (_, split)| rest.checked_sub(*split)).filter(|rest| *rest > U256::from(0));
+            let rest = splits.iter().try_fold(value, |rest, (_, split)| rest.checked_sub(*split)).filter(|rest| *rest > U256::from(0));
             rest.map(|rest| Parts { contract, external_id, rest, splits })
         } else {
             None
@@ -98,7 +99,7 @@ impl<'a> Charge<'a> {
             only(&mut ways, |way| way != Way::Permit2, INPUT_MALFORMED)?;
         }
         only(&mut ways, |way| expires || !way.expires(), EXPIRES_REQUIRED)?;
-        Ok(Self { chain_id, currency, recipient, amount, ways, permit2 })
+        Ok(Self { chain_id, currency, recipient, amount, value, ways, permit2 })
     }
 
     /// Reads the request of an offer that must be payable in a way.
@@ -114,15 +115,16 @@ impl<'a> Charge<'a> {
     /// The request for a transaction that transfers the amount, which the signer sends if `broadcast` says so.
     pub(crate) fn transfer_request(&self, broadcast: bool) -> Result<Value, Refusal> {
         let recipient = evm::address_word(self.recipient).ok_or(REQUEST_MALFORMED)?;
-        let data = evm::call_data(TRANSFER, &[recipient, *self.amount.bytes()]);
+        let data = evm::call_data(TRANSFER, &[recipient, *self.value.bytes()]);
         let call = Object::new().with("to", self.currency).with("data", data);
         Ok(Object::new().with("kind", "evm-call").with("chainId", self.chain_id).with("call", call).with("broadcast", broadcast).into())
     }
 }
 
-/// The request's `amount`: a decimal below 2^256.
-fn amount(object: &Object) -> Option<U256> {
-    object.get("amount").and_then(Value::as_str).and_then(U256::from_decimal)
+/// An `amount`, a decimal below 2^256, as written and as a number.
+fn amount(object: &Object) -> Option<(&str, U256)> {
+    let text = object.get("amount").and_then(Value::as_str)?;
+    U256::from_decimal(text).map(|value| (text, value))
 }
 
 /// The ways that a challenge lists.
@@ -140,5 +142,5 @@ fn only(ways: &mut Vec<Way>, kept: impl Fn(Way) -> bool, refusal: Refusal) -> Re
 
 fn read_splits(splits: &Value) -> Option<Vec<(&str, U256)>> {
     let splits = splits.as_array().filter(|splits| (1..=MAX_SPLITS).contains(&splits.len()))?;
-    splits.iter().map(|split| split.as_object().and_then(|split| Some((evm::address(split, "recipient")?, amount(split)?)))).collect()
+    splits.iter().map(|split| split.as_object().and_then(|split| Some((evm::address(split, "recipient")?, amount(split)?.1)))).collect()
 }

@@ -3,7 +3,7 @@
 //! A contract of either release holds the channel. In release 2 a descriptor that travels with each payment names it.
 
 use crate::{
-    Hash, Object, Refusal, Value,
+    Hash, Object, Refusal, Text, Value,
     encoding::{self, uint128},
     mpp::{
         INPUT_MALFORMED, Method, Mpp, Offer, REQUEST_MALFORMED,
@@ -25,7 +25,6 @@ use crate::{
 };
 
 pub(crate) static PAIRING: Mpp<Tempo> = Mpp(Tempo);
-static CHANNEL: Sessions<Tempo> = Sessions(Tempo);
 
 pub(crate) struct Tempo;
 
@@ -86,7 +85,7 @@ impl Method for Tempo {
             .with("broadcast", false);
         Ok(Box::new(Unopened {
             challenge: offer.challenge.echoed(),
-            source: payer.source(contract.chain_id),
+            source: payer.source(contract.chain_id).into(),
             request: request.into(),
             contract,
             descriptor,
@@ -123,7 +122,7 @@ impl Method for Tempo {
     }
 
     fn channel(&self) -> Option<&dyn Channel> {
-        Some(&CHANNEL)
+        Some(&Sessions(Self))
     }
 }
 
@@ -279,7 +278,7 @@ fn descriptor_of(members: &Object) -> Option<Descriptor> {
 /// A channel whose opening transaction, then whose first voucher, waits for the wallet.
 struct Unopened {
     challenge: Object,
-    source: String,
+    source: Text,
     request: Value,
     contract: Contract,
     /// The channel's descriptor but for the hash of the transaction's nonce.
@@ -300,7 +299,7 @@ impl Unsigned for Unopened {
             Some(_) => return Err(CREDENTIAL_MALFORMED),
         };
         let (channel, payload) = self.opening(transaction.as_str().ok_or(CREDENTIAL_MALFORMED)?)?;
-        let credential = |payload| credential(self.challenge.clone(), Some(&self.source), payload);
+        let credential = |payload| credential(self.challenge.clone(), Some(self.source.clone()), payload);
         PAIRING.bound(&credential(payload.clone()), None)?;
         let Some(voucher) = voucher else { return Ok(Completed::Next(self.contract.voucher(&channel, 0))) };
         let signed = credential(payload.with("signature", signature(voucher)?));

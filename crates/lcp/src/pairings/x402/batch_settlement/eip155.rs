@@ -12,7 +12,8 @@ use crate::{
         Enveloped, Order, Payload, Scheme, Unserved, X402,
         channel::{CHANNEL_ID_MISMATCH, CHANNEL_KIND_UNKNOWN, NOT_AN_OPENING, Next, unreadable},
         document::{INPUT_MISSING, OPTION_MALFORMED, PAYLOAD_MALFORMED, Payment, SIGNATURE_MALFORMED},
-        eip155::{Payer, Places, absent_or, amount, chain_id, extra, filled, names, signature, timeout, token_domain},
+        eip155::{Payer, Places, chain_id, signature, token_domain},
+        option::{absent_or, amount, extra, filled, names, timeout},
         permit2,
     },
 };
@@ -404,7 +405,7 @@ mod tests {
         assert_eq!(choice.get("deposit"), Some(&"100".into()));
         assert_eq!(choice.get("authSalt"), Some(&encoding::hex(&[7; 32]).into()));
         let h = ConfirmedHash::rehash(ATR);
-        let unsigned = PAIRING.build(&Choice { choice: &choice, reference: "", h: &h, atr: ATR }).unwrap();
+        let unsigned = PAIRING.build(&Choice { choice: &choice, reference: &Value::Null, h: &h, atr: ATR }).unwrap();
         signed(unsigned.as_ref(), 2)
     }
 
@@ -427,7 +428,7 @@ mod tests {
                 charged,
                 refund,
                 inputs: &Object::new(),
-                reference: "",
+                reference: &Value::Null,
             },
         )
     }

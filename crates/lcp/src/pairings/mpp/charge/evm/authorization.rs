@@ -46,7 +46,7 @@ impl Method for Authorization {
             chain_id: charge.chain_id,
             token: charge.currency,
             to: charge.recipient,
-            value: charge.amount.to_string(),
+            amount: charge.amount,
             nonce: challenge_hash(&offer),
         };
         transfer.build(&offer, payer, chosen.choice)

@@ -1,0 +1,81 @@
+//! Charges of the method `usdc`, which name the one profile that they are paid by.
+
+use super::{Offer, REQUEST_MALFORMED, challenge::EXPIRES_REQUIRED, evm};
+use crate::{
+    Object, Refusal, Text, Value, encoding, json,
+    wire::evm::{self as wire, Word},
+};
+
+const USDC_PROFILE: Refusal = Refusal::new("mpp/usdc-profile");
+const REQUEST_NOT_JCS: Refusal = Refusal::new("mpp/request-not-jcs");
+
+const PROFILES: [&str; 4] = ["evm", "solana", "stacks", "gateway"];
+
+/// Most digits of an amount.
+const MAX_DIGITS: usize = 78;
+
+/// A charge.
+pub(crate) struct Charge<'a> {
+    pub(crate) profile: Profile<'a>,
+    /// A positive decimal of at most 78 digits.
+    pub(crate) amount: &'a str,
+    pub(crate) recipient: &'a Text,
+}
+
+/// How a charge is paid.
+pub(crate) enum Profile<'a> {
+    Evm { chain_id: u64, currency: &'a str, recipient: &'a str },
+    Gateway(&'a Object),
+    Solana,
+    Stacks,
+}
+
+impl<'a> Charge<'a> {
+    /// Reads the offer's request.
+    pub(crate) fn of(offer: &'a Offer<'_>) -> Result<Self, Refusal> {
+        let (request, details) = (&offer.request, offer.details());
+        let named = details.get("type").and_then(Value::as_str).filter(|named| PROFILES.contains(named)).ok_or(USDC_PROFILE)?;
+        let profile = details.get(named).and_then(Value::as_object).ok_or(USDC_PROFILE)?;
+        if PROFILES.into_iter().any(|other| other != named && details.has(other)) {
+            return Err(USDC_PROFILE);
+        }
+        let amount = request.get("amount").and_then(Value::as_str);
+        let amount = amount.filter(|amount| amount.len() <= MAX_DIGITS && wire::is_amount(amount)).ok_or(REQUEST_MALFORMED)?;
+        let recipient = request.get("recipient").and_then(Value::as_text).ok_or(REQUEST_MALFORMED)?;
+        let profile = match named {
+            "evm" => {
+                let chain_id = evm::chain_id(profile).ok_or(REQUEST_MALFORMED)?;
+                let address = |name| wire::address(request, name).ok_or(REQUEST_MALFORMED);
+                Profile::Evm { chain_id, currency: address("currency")?, recipient: address("recipient")? }
+            }
+            "gateway" => Profile::Gateway(profile),
+            "solana" => Profile::Solana,
+            _ => Profile::Stacks,
+        };
+        if let Profile::Evm { .. } | Profile::Gateway(_) = profile {
+            request_hash(offer)?;
+        }
+        if let Profile::Evm { .. } = profile {
+            offer.expires.ok_or(EXPIRES_REQUIRED)?;
+        }
+        Ok(Self { profile, amount, recipient })
+    }
+}
+
+/// The hash of a request that must be written in its RFC 8785 form.
+pub(crate) fn request_hash(offer: &Offer<'_>) -> Result<String, Refusal> {
+    let canonical = json::canonical(&offer.request.clone().into()).ok_or(REQUEST_NOT_JCS)?;
+    let is_written_so = offer.challenge.request_text() == Some(encoding::base64url(canonical.as_bytes()).as_str());
+    if is_written_so { Ok(encoding::hex(&wire::keccak(canonical.as_bytes()))) } else { Err(REQUEST_NOT_JCS) }
+}
+
+/// Names the challenge: Keccak-256 of the RFC 8785 form of its id, its realm, its request's hash, and `more`.
+pub(crate) fn derivation(offer: &Offer<'_>, more: Object) -> Result<Word, Refusal> {
+    let preimage = more
+        .with_some("id", offer.challenge.id.cloned())
+        .with("realm", offer.challenge.realm.clone())
+        .with("requestHash", request_hash(offer)?)
+        .with("method", "usdc")
+        .with("intent", "charge");
+    json::canonical(&preimage.into()).map(|text| wire::keccak(text.as_bytes())).ok_or(REQUEST_MALFORMED)
+}
