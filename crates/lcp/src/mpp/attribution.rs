@@ -48,3 +48,40 @@ fn fingerprint<const N: usize>(text: &str) -> [u8; N] {
     let digest = keccak(text.as_bytes());
     std::array::from_fn(|index| digest[index])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Object, Value,
+        wire::tempo::peers::{cases, text, word},
+    };
+
+    fn challenge(realm: &str, id: &str) -> Value {
+        let names = ["method", "intent", "request"];
+        names.into_iter().fold(Object::new().with("realm", realm).with("id", id), |challenge, name| challenge.with(name, "")).into()
+    }
+
+    #[test]
+    fn memos_are_those_of_the_library() {
+        for case in cases("memos") {
+            let challenge = challenge(text(&case, "realm"), text(&case, "id"));
+            let attribution = Attribution::of(&Challenge::read(&challenge).unwrap()).unwrap();
+            let memo = word(&case, "memo");
+            assert_eq!(attribution.memo(case.get("client").and_then(Value::as_str)), memo);
+            assert!(attribution.is_in(&memo) && attribution.is_in(&attribution.memo(Some("another"))));
+        }
+    }
+
+    #[test]
+    fn a_memo_names_one_challenge() {
+        let of = |realm, id| Attribution::of(&Challenge::read(&challenge(realm, id)).unwrap()).unwrap();
+        let memo = of("a", "1").memo(None);
+        assert!(!of("b", "1").is_in(&memo) && !of("a", "2").is_in(&memo));
+        for place in 0..32 {
+            let mut changed = memo;
+            changed[place] ^= 1;
+            assert_eq!(of("a", "1").is_in(&changed), (15..25).contains(&place), "{place}");
+        }
+    }
+}

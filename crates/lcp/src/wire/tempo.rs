@@ -37,3 +37,36 @@ fn word(address: &Address) -> Word {
     word[12..].copy_from_slice(address);
     word
 }
+
+/// Bytes that the public libraries made.
+#[cfg(test)]
+pub(crate) mod peers {
+    use super::{Address, address_of};
+    use crate::{Value, encoding, json, wire::evm::Word};
+
+    /// The cases of a kind.
+    pub(crate) fn cases(kind: &str) -> Vec<Value> {
+        let cases = json::parse(include_str!("../../tests/peers/tempo/cases.json"), 8).unwrap();
+        cases.get(kind).unwrap().as_array().unwrap().to_vec()
+    }
+
+    pub(crate) fn text<'a>(case: &'a Value, name: &str) -> &'a str {
+        case.get(name).and_then(Value::as_str).unwrap()
+    }
+
+    pub(super) fn uint(case: &Value, name: &str) -> u64 {
+        case.get(name).and_then(Value::as_safe_unsigned).unwrap()
+    }
+
+    pub(super) fn bytes(case: &Value, name: &str) -> Vec<u8> {
+        encoding::from_hex(text(case, name)).unwrap()
+    }
+
+    pub(super) fn address(case: &Value, name: &str) -> Address {
+        address_of(text(case, name)).unwrap()
+    }
+
+    pub(crate) fn word(case: &Value, name: &str) -> Word {
+        bytes(case, name).try_into().unwrap()
+    }
+}

@@ -136,3 +136,102 @@ impl Descriptor {
         keccak(words.as_flattened())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::wire::tempo::peers::{self, cases, uint};
+
+    #[test]
+    fn selectors_are_of_their_signatures() {
+        assert!(keccak(b"open(address,address,uint128,bytes32,address)").starts_with(&Release::V1.selector()));
+        assert!(keccak(b"open(address,address,address,uint96,bytes32,address)").starts_with(&Release::V2.selector()));
+    }
+
+    #[test]
+    fn ids_are_those_of_the_libraries() {
+        for case in cases("channels") {
+            let members = case.get("descriptor").unwrap();
+            let descriptor = Descriptor {
+                payer: peers::address(members, "payer"),
+                opening: Opening {
+                    payee: peers::address(members, "payee"),
+                    operator: peers::address(members, "operator"),
+                    token: peers::address(members, "token"),
+                    salt: peers::word(members, "salt"),
+                    authorized_signer: peers::address(members, "authorizedSigner"),
+                },
+                expiring_nonce_hash: peers::word(members, "expiringNonceHash"),
+            };
+            for (release, name) in [(Release::V1, "v1"), (Release::V2, "v2")] {
+                let expected = case.get(name).unwrap();
+                let id = descriptor.id(release, &peers::address(expected, "escrow"), uint(&case, "chainId"));
+                assert_eq!(id, peers::word(expected, "id"), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn amounts_are_held_to_their_width() {
+        assert!(Release::V1.holds(u128::MAX) && Release::V2.holds((1 << 96) - 1));
+        assert!(!Release::V2.holds(1 << 96));
+    }
+
+    fn opening() -> impl Strategy<Value = Opening> {
+        any::<(Address, Address, Address, Word, Address)>().prop_map(|(payee, operator, token, salt, authorized_signer)| Opening {
+            payee,
+            operator,
+            token,
+            salt,
+            authorized_signer,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn an_opening_is_read_from_its_call(opening in opening(), deposit: u128) {
+            for (release, read) in [(Release::V1, Opening { operator: [0; 20], ..opening }), (Release::V2, opening)] {
+                let data = opening.call(release, deposit);
+                prop_assert!(release.opens(&data));
+                prop_assert_eq!(release.salt(&data), Some(&opening.salt));
+                prop_assert_eq!(Opening::read(release, &data), Some(read));
+                // The deposit stands before the salt, and is any word.
+                let mut higher = data.clone();
+                higher[data.len() - 96..data.len() - 64].fill(0xFF);
+                prop_assert_eq!(Opening::read(release, &higher), Some(read));
+                for other in [&data[..data.len() - 1], &data[1..], &[&*data, &[0]].concat(), &[&*data, &[0; 32]].concat()] {
+                    prop_assert_eq!(Opening::read(release, other), None);
+                    prop_assert_eq!(release.salt(other), None);
+                }
+                let mut high_bits = data.clone();
+                high_bits[4] = 1;
+                prop_assert_eq!(Opening::read(release, &high_bits), None);
+                prop_assert_eq!(release.salt(&high_bits), Some(&opening.salt));
+            }
+            let (v1, v2) = (opening.call(Release::V1, deposit), opening.call(Release::V2, deposit));
+            prop_assert!(!Release::V2.opens(&v1) && !Release::V1.opens(&v2));
+        }
+
+        #[test]
+        fn every_member_tells_channels_apart(payer: Address, opening in opening(), hash: Word, contract: Address, changed in 0..9_usize) {
+            let descriptor = Descriptor { payer, opening, expiring_nonce_hash: hash };
+            let (mut other, mut other_contract, mut chain_id) = (descriptor, contract, 7);
+            match changed {
+                0 => other.payer[0] ^= 1,
+                1 => other.opening.payee[0] ^= 1,
+                2 => other.opening.operator[0] ^= 1,
+                3 => other.opening.token[0] ^= 1,
+                4 => other.opening.salt[0] ^= 1,
+                5 => other.opening.authorized_signer[0] ^= 1,
+                6 => other.expiring_nonce_hash[0] ^= 1,
+                7 => other_contract[0] ^= 1,
+                _ => chain_id = 8,
+            }
+            prop_assert_ne!(descriptor.id(Release::V2, &contract, 7), other.id(Release::V2, &other_contract, chain_id));
+            let same = descriptor.id(Release::V1, &contract, 7) == other.id(Release::V1, &other_contract, chain_id);
+            prop_assert_eq!(same, [2, 6].contains(&changed));
+        }
+    }
+}

@@ -69,3 +69,101 @@ fn recover(signature: &[u8], digest: &Word) -> Option<Address> {
 fn address(key: &[u8]) -> Option<Address> {
     keccak(key).last_chunk().copied()
 }
+
+#[cfg(test)]
+mod tests {
+    use k256::ecdsa::SigningKey;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn signer(seed: [u8; 32]) -> (SigningKey, Address) {
+        // Below the order, and not zero.
+        let mut seed = seed;
+        seed[0] &= 0x7F;
+        seed[31] |= 1;
+        let key = SigningKey::from_slice(&seed).unwrap();
+        let account = address(&key.verifying_key().to_sec1_point(false).as_bytes()[1..]).unwrap();
+        (key, account)
+    }
+
+    fn signed(key: &SigningKey, digest: &Word) -> (Vec<u8>, u8) {
+        let (signature, recovery) = key.sign_prehash_recoverable(digest);
+        (signature.to_bytes().to_vec(), recovery.to_byte())
+    }
+
+    /// A key's coordinates behind `data`, and its address.
+    fn embedded(kind: u8, data: usize, key: [u8; 64]) -> Vec<u8> {
+        [&[kind], &*vec![9; data], &key].concat()
+    }
+
+    proptest! {
+        #[test]
+        fn a_secp256k1_signature_is_its_keys(seed: [u8; 32], digest: Word) {
+            let (key, account) = signer(seed);
+            let (rs, parity) = signed(&key, &digest);
+            let by = |rs: &[u8], v: u8| super::account(&[rs, &[v]].concat(), &digest);
+            for v in [parity, 27 + parity, 35 + parity, 37 + parity, 253 + parity] {
+                prop_assert_eq!(by(&rs, v), Some(account));
+            }
+            for v in [1 - parity, 28 - parity, 36 - parity] {
+                prop_assert_ne!(by(&rs, v), Some(account));
+            }
+            for v in [2, 3, 26, 29, 34] {
+                prop_assert_eq!(by(&rs, v), None);
+            }
+            // The other s of the same signature.
+            let signature = Signature::from_slice(&rs).unwrap();
+            let high = Signature::from_scalars(signature.r(), -signature.s()).unwrap();
+            prop_assert_eq!(by(&high.to_bytes(), 1 - parity), None);
+            for cut in [&rs[..], &rs[..63], &[&rs[..], &[27, 0]].concat()] {
+                prop_assert_eq!(super::account(cut, &digest), None);
+            }
+        }
+
+        #[test]
+        fn a_keychain_signature_is_the_accounts(seed: [u8; 32], digest: Word, owner: Address) {
+            let (key, _) = signer(seed);
+            let (rs, parity) = signed(&key, &digest);
+            let keychain = |inner: &[u8]| super::account(&[&[4], owner.as_slice(), inner].concat(), &digest);
+            let access = [&rs[..], &[parity]].concat();
+            // Another digest recovers another key, which is for the chain to judge.
+            prop_assert!(keychain(&access).is_none_or(|account| account == owner));
+            prop_assert_eq!(keychain(&embedded(1, 64, [7; 64])), None);
+            prop_assert_eq!(keychain(&[&*embedded(1, 64, [7; 64]), &[0]].concat()), Some(owner));
+            prop_assert_eq!(keychain(&embedded(2, 64, [7; 64])), Some(owner));
+            for inner in [&[][..], &rs, &[&[4], owner.as_slice(), &access].concat(), &[&[3], owner.as_slice(), &access].concat()] {
+                prop_assert_eq!(keychain(inner), None);
+            }
+            prop_assert_eq!(super::account(&[&[3], owner.as_slice(), &access].concat(), &digest), None);
+            prop_assert_eq!(super::account(&[&[5], owner.as_slice(), &access].concat(), &digest), None);
+        }
+
+        #[test]
+        fn is_total(signature in prop::collection::vec(any::<u8>(), 0..150), digest: Word) {
+            super::account(&signature, &digest);
+            super::account(&[&[4], &*signature].concat(), &digest);
+        }
+    }
+
+    #[test]
+    fn embedded_keys_have_their_accounts() {
+        let key: [u8; 64] = std::array::from_fn(|place| place.to_le_bytes()[0]);
+        let expected = address(&key);
+        let by = |signature: &[u8]| account(signature, &[0; 32]);
+        for hashed_again in [0, 1, 0xFF] {
+            assert_eq!(by(&[&*embedded(1, 64, key), &[hashed_again]].concat()), expected);
+        }
+        assert_eq!(by(&embedded(1, 64, key)), None);
+        assert_eq!(by(&[&*embedded(1, 64, key), &[0, 0]].concat()), None);
+        for (data, expected) in [(63, None), (64, expected), (65, expected), (1984, expected), (1985, None)] {
+            assert_eq!(by(&embedded(2, data, key)), expected, "{data}");
+        }
+        // 65 bytes are a secp256k1 signature, whatever the first.
+        for first in 0..=5 {
+            assert!(!is_keychain_v1(&[first; 65]));
+            assert_eq!(is_keychain_v1(&[first; 64]), first == 3);
+        }
+        assert_eq!((by(&[]), is_keychain_v1(&[])), (None, false));
+    }
+}

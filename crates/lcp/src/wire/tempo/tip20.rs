@@ -26,3 +26,37 @@ pub fn memo(data: &[u8]) -> Option<&Word> {
     address(recipient)?;
     Some(memo)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::wire::evm::keccak;
+
+    #[test]
+    fn selectors_and_topic_are_of_their_signatures() {
+        assert!(keccak(b"transferWithMemo(address,uint256,bytes32)").starts_with(&TRANSFER_WITH_MEMO));
+        assert!(keccak(b"transfer(address,uint256)").starts_with(&TRANSFER));
+        assert_eq!(keccak(b"TransferWithMemo(address,address,uint256,bytes32)"), TRANSFER_WITH_MEMO_TOPIC);
+    }
+
+    proptest! {
+        #[test]
+        fn a_memo_is_read_from_its_transfer_only(recipient: Address, amount: [u8; 32], written: Word) {
+            let amount = amount.into();
+            let data = transfer(&recipient, &amount, Some(&written));
+            prop_assert_eq!(memo(&data), Some(&written));
+            prop_assert_eq!(&data[16..36], recipient);
+            prop_assert_eq!(&data[36..68], amount.bytes());
+            for other in [&transfer(&recipient, &amount, None), &data[..data.len() - 1], &[&*data, &[0]].concat(), &[&*data, &[0; 32]].concat()] {
+                prop_assert_eq!(memo(other), None);
+            }
+            for place in 0..16 {
+                let mut changed = data.clone();
+                changed[place] ^= 1;
+                prop_assert_eq!(memo(&changed), None);
+            }
+        }
+    }
+}
