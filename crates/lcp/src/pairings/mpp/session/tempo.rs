@@ -10,8 +10,8 @@ use crate::{
         challenge::EXPIRES_REQUIRED,
         credential::{CREDENTIAL_MALFORMED, Credential, OneStep, Payload, credential},
         details,
-        evm::{Payer, bytes32, signature},
-        session::{CHANNEL_NAMED, CHANNEL_NOT_BOUND, NOT_AN_OPENING, NOT_BOUND_WITHIN, Next, Session, Sessions, Voucher, action, opening_choice},
+        evm::{CHAIN_ID_REQUIRED, ESCROW_MALFORMED, Payer, authorized_signer, bytes32, opening_choice, signature},
+        session::{CHANNEL_NAMED, CHANNEL_NOT_BOUND, NOT_AN_OPENING, NOT_BOUND_WITHIN, Next, Session, Sessions, Voucher, action},
         tempo::{TX_MALFORMED, address, chain_id},
     },
     pairing::{Buyer, Channel, ChannelRef, Choice, Completed, Pairing, Unsigned},
@@ -29,8 +29,6 @@ pub(crate) static PAIRING: Mpp<Tempo> = Mpp(Tempo);
 pub(crate) struct Tempo;
 
 const SESSION_PROTOCOL: Refusal = Refusal::new("mpp/session-protocol");
-const CHAIN_ID_REQUIRED: Refusal = Refusal::new("mpp/chain-id-required");
-const ESCROW_MALFORMED: Refusal = Refusal::new("mpp/escrow-malformed");
 const OPEN_NOT_FOUND: Refusal = Refusal::new("tempo/open-not-found");
 const OPEN_AMBIGUOUS: Refusal = Refusal::new("tempo/open-ambiguous");
 const SALT_NOT_BOUND: Refusal = Refusal::new("tempo/salt-not-bound");
@@ -63,10 +61,7 @@ impl Method for Tempo {
         let choice = chosen.choice;
         let deposit = choice.get("deposit").and_then(Value::as_str).and_then(uint128);
         let deposit = deposit.filter(|&deposit| deposit > 0 && contract.release.holds(deposit)).ok_or(INPUT_MALFORMED)?;
-        let signer = match choice.get("authorizedSigner") {
-            None | Some(Value::Null) => evm::ZERO_ADDRESS,
-            Some(_) => evm::address(choice, "authorizedSigner").ok_or(INPUT_MALFORMED)?,
-        };
+        let signer = authorized_signer(choice).ok_or(INPUT_MALFORMED)?;
         let descriptor = Object::new()
             .with("payer", payer.from)
             .with("payee", payee)
@@ -153,11 +148,7 @@ impl Session for Tempo {
             (Release::V2, _) => drop(reserved(&contract, next.request, next.opening)?),
         }
         let request = opened.voucher(&next.held.channel, next.cumulative);
-        let members = Object::new()
-            .with("action", next.action)
-            .with("channelId", next.held.channel.as_str())
-            .with("cumulativeAmount", next.cumulative.to_string())
-            .with_some("descriptor", next.opening.get("descriptor").filter(|_| opened.release == Release::V2));
+        let members = next.members().with_some("descriptor", next.opening.get("descriptor").filter(|_| opened.release == Release::V2));
         let payload = move |answer: &Value| Ok(members.clone().with("signature", signature(answer)?));
         Ok(Box::new(OneStep { request, payload }))
     }

@@ -7,7 +7,7 @@ use crate::{
         Method, Mpp, Offer, REQUEST_MALFORMED,
         challenge::unix_seconds,
         credential::{Credential, OneStep, ReadBack, Waiting},
-        evm::{Payer, chain_id, signature},
+        evm::{CHAIN_ID_REQUIRED, Payer, chain_id, signature},
         session::{NOT_AN_OPENING, SESSION_ACTION},
     },
     pairing::{Buyer, Channel, ChannelAct, ChannelRef, Choice, Unsigned},
@@ -22,7 +22,6 @@ pub(crate) static PAIRING: Mpp<Subscription> = Mpp(Subscription);
 pub(crate) struct Subscription;
 
 const ACCESS_KEY_MALFORMED: Refusal = Refusal::new("mpp/access-key-malformed");
-const CHAIN_ID_REQUIRED: Refusal = Refusal::new("mpp/chain-id-required");
 const KEY_AUTHORIZATION_MALFORMED: Refusal = Refusal::new("tempo/key-authorization-malformed");
 const NO_WITNESS: Refusal = Refusal::new("tempo/no-witness");
 const WITNESS_NOT_BOUND: Refusal = Refusal::new("tempo/witness-not-bound");
