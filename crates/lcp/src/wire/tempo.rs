@@ -70,3 +70,31 @@ pub(crate) mod peers {
         bytes(case, name).try_into().unwrap()
     }
 }
+
+/// Transactions to test with, of the account that MPP's samples pay from.
+#[cfg(test)]
+pub(crate) mod sample {
+    use k256::ecdsa::SigningKey;
+
+    use super::Address;
+    use crate::{
+        Value, encoding,
+        wire::{evm::keccak, rlp},
+    };
+
+    /// A signed transaction of some calls, in hex.
+    pub(crate) fn signed(chain_id: u128, calls: &[(Address, Vec<u8>)]) -> Value {
+        let uint = |value: u128| rlp::uint(value.into());
+        let (bytes, list) = (rlp::string(b""), rlp::list(&[b""; 0]));
+        let calls: Vec<_> = calls.iter().map(|(to, data)| rlp::list(&[rlp::string(to), uint(0), rlp::string(data)])).collect();
+        let fees = [uint(chain_id), uint(1), uint(2), uint(200_000)];
+        let valid = [uint(u128::MAX), uint(0), uint(1_790_000_060), uint(0)];
+        let mut items = [&fees[..], &[rlp::list(&calls), list.clone()], &valid, &[bytes.clone(), bytes, list]].concat();
+        let mut key = [0; 32];
+        encoding::hex_into("ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80", &mut key).unwrap();
+        let digest = keccak(&[&[0x76], &*rlp::list(&items)].concat());
+        let (signature, recovery) = SigningKey::from_slice(&key).unwrap().sign_prehash_recoverable(&digest);
+        items.push(rlp::string(&[&*signature.to_bytes(), &[recovery.to_byte()]].concat()));
+        encoding::hex(&[&[0x76], &*rlp::list(&items)].concat()).into()
+    }
+}

@@ -456,7 +456,7 @@ mod tests {
             "{'deposit':'1','authorizedSigner':null}",
             "{'deposit':'1','tokenDomain':[]}",
         ] {
-            assert_eq!(choose(asked(), inputs).unwrap_err(), INPUT_MISSING, "{inputs}");
+            assert_eq!(choose(asked(), inputs).unwrap_err(), crate::mpp::INPUT_MISSING, "{inputs}");
         }
     }
 

@@ -194,3 +194,128 @@ fn period(unit: Option<&str>, count: Option<&str>) -> Option<u64> {
     let count = count.filter(|count| encoding::is_decimal(count, 16) && !count.starts_with('0'))?;
     count.parse::<u64>().ok()?.checked_mul(unit)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        ConfirmedHash,
+        mpp::sample::{self, ATR, RECIPIENT, TOKEN, challenge, encoded, h, object, parsed, with_payload},
+        pairing::Pairing,
+    };
+
+    const NETWORK: &str = "eip155:42431";
+    const KEY: &str = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+
+    fn request() -> Object {
+        let details = format!("'chainId':42431,'accessKey':{{'accessKeyAddress':'{KEY}','keyType':'p256'}}");
+        let period = "'periodUnit':'day','periodCount':'30','subscriptionExpires':'2026-12-20T00:00:00Z'";
+        object(&format!("{{'amount':'0100','currency':'{TOKEN}','recipient':'{RECIPIENT}',{period},'methodDetails':{{{details}}}}}"))
+    }
+
+    fn asked(request: Object) -> Object {
+        challenge(&h(), "subscription", "tempo", request).with("id", encoding::base64url(h().bytes()))
+    }
+
+    fn built() -> Box<dyn Unsigned> {
+        sample::build(&PAIRING, &sample::choose(&PAIRING, NETWORK, asked(request()), "{}").unwrap()).unwrap()
+    }
+
+    fn signed() -> Value {
+        sample::paid(&*built(), &"0xabcd".into()).unwrap()
+    }
+
+    #[test]
+    fn asks_leave_for_a_key() {
+        let asked = sample::request(&*built());
+        let limit = format!("{{'token':'{TOKEN}','limit':'100','period':'2592000'}}");
+        let calls = format!("{{'target':'{TOKEN}','selectorRules':[{{'selector':'0x95777d59','recipients':['{RECIPIENT}']}}]}}");
+        let members = format!("'chainId':'42431','keyType':1,'keyId':'{KEY}','expiry':'1797724800','limits':[{limit}],'allowedCalls':[{calls}]");
+        let authorization = parsed(&format!("{{{members},'witness':'{}'}}", h()));
+        assert_eq!((asked.get("kind"), asked.get("authorization")), (Some(&"tempo-key-authorization".into()), Some(&authorization)));
+        assert!(!PAIRING.moves(&asked));
+        assert_eq!(PAIRING.bound(&signed(), None), Ok(h()));
+        // The account signs the digest that names the channel.
+        let named = ChannelRef { network: NETWORK.to_owned(), channel: asked.get("digest").and_then(Value::as_str).unwrap().to_owned() };
+        let channel = PAIRING.channel().unwrap();
+        assert_eq!((channel.kind(&signed()), channel.reference(&signed(), None)), (Ok(ChannelAct::Open), Ok(named)));
+        assert!(channel.within().is_none());
+    }
+
+    #[test]
+    fn a_request_is_refused_for_its_first_fault() {
+        let code = |request: Object| {
+            let choice = Object::new().with("from", sample::PAYER).with("challenge", asked(request));
+            sample::build(&PAIRING, &choice).err().map_or_else(String::new, |refusal| refusal.code().to_owned())
+        };
+        assert_eq!(code(request()), "");
+        for (name, value, expected) in [
+            ("methodDetails", parsed("{}"), "mpp/access-key-malformed"),
+            ("methodDetails", parsed("{'accessKey':{'accessKeyAddress':'x','keyType':'p256'}}"), "mpp/access-key-malformed"),
+            ("methodDetails", parsed(&format!("{{'accessKey':{{'accessKeyAddress':'{KEY}','keyType':'P256'}}}}")), "mpp/access-key-malformed"),
+            ("methodDetails", parsed(&format!("{{'accessKey':{{'accessKeyAddress':'{KEY}','keyType':'webAuthn'}}}}")), "mpp/chain-id-required"),
+            ("subscriptionExpires", "1969-12-31T23:59:59Z".into(), "mpp/request-malformed"),
+            ("subscriptionExpires", "1970-01-01T00:00:00Z".into(), ""),
+            ("periodUnit", "month".into(), "mpp/request-malformed"),
+            ("amount", "0".into(), ""),
+            ("amount", "x".into(), "mpp/request-malformed"),
+            ("currency", Value::Null, "mpp/request-malformed"),
+            ("recipient", "x".into(), "mpp/request-malformed"),
+        ] {
+            assert_eq!(code(request().with(name, value)), expected, "{name}");
+        }
+        let choice = Object::new().with("from", "x").with("challenge", asked(request()));
+        assert_eq!(sample::build(&PAIRING, &choice).err().unwrap().code(), "mpp/input-malformed");
+        assert_eq!(sample::choose(&PAIRING, "eip155:4217", asked(request()), "{}").unwrap_err().code(), "mpp/no-payable-option");
+        // It needs no expiry of the challenge.
+        assert!(sample::choose(&PAIRING, NETWORK, asked(request()).without("expires"), "{}").is_ok());
+    }
+
+    #[test]
+    fn periods_in_seconds() {
+        let seconds = |unit: &str, count: &str| period(Some(unit), Some(count));
+        assert_eq!((seconds("day", "1"), seconds("week", "2")), (Some(86_400), Some(1_209_600)));
+        assert_eq!((seconds("day", "213503982334601"), seconds("day", "213503982334602")), (Some(213_503_982_334_601 * 86_400), None));
+        assert_eq!((seconds("week", "30500568904943"), seconds("week", "30500568904944")), (Some(30_500_568_904_943 * 604_800), None));
+        for count in ["", "0", "01", "-1", "1.0", "1e3", "12345678901234567"] {
+            assert_eq!(seconds("day", count), None, "{count}");
+        }
+        assert_eq!((period(None, Some("1")), period(Some("day"), None)), (None, None));
+    }
+
+    #[test]
+    fn answers_are_signatures() {
+        for answer in [Value::Null, "0x".into(), "ab".into(), ["0xab".into()].into(), format!("0x{}", "00".repeat(8193)).into()] {
+            assert_eq!(built().complete(&answer).unwrap_err().code(), "mpp/credential-malformed");
+        }
+        let code = built().complete(&format!("0x{}", "00".repeat(8192)).into()).unwrap_err();
+        assert_eq!(code, KEY_AUTHORIZATION_MALFORMED);
+    }
+
+    #[test]
+    fn a_payment_is_refused_for_its_first_fault() {
+        let (signed, terms) = (signed(), request());
+        let challenge = asked(terms.clone());
+        let choice = Object::new().with("challenge", challenge.clone());
+        let chosen = Choice { choice: &choice, reference: &Value::Null, h: &ConfirmedHash::rehash(ATR), atr: ATR };
+        let offer = Offer::chosen(&Subscription, &chosen).unwrap();
+        let key = Terms::of(&offer).unwrap().access_key(&h()).unwrap();
+        let code = |key: &AccessKey| {
+            PAIRING.bound(&with_payload(&signed, "signature", encoding::hex(&key.signed(&[1]))), None).map_err(|refusal| refusal.code().to_owned())
+        };
+        assert_eq!(code(&key), Ok(h()));
+        for other in [AccessKey { chain_id: 1, ..key }, AccessKey { kind: 0, ..key }, AccessKey { key: [7; 20], ..key }] {
+            assert_eq!(code(&other), Err("tempo/key-not-authorized".to_owned()));
+            assert_eq!(code(&AccessKey { witness: [7; 32], ..other }), Err("tempo/witness-not-bound".to_owned()));
+        }
+        // What the key may do is not held to the challenge.
+        assert_eq!(code(&AccessKey { limit: 1.into(), period: 1, expiry: 0, recipient: [7; 20], ..key }), Ok(h()));
+        let bound = |name: &str, value: Value| PAIRING.bound(&with_payload(&signed, name, value), None).unwrap_err();
+        assert_eq!(bound("type", "signature".into()), NOT_AN_OPENING);
+        assert_eq!(bound("signature", "0x".into()), KEY_AUTHORIZATION_MALFORMED);
+        assert_eq!(PAIRING.channel().unwrap().kind(&with_payload(&signed, "type", "signature")), Err(SESSION_ACTION));
+        let elsewhere =
+            signed.as_object().unwrap().clone().with("challenge", challenge.with("request", encoded(terms.with("methodDetails", parsed("{}")))));
+        assert_eq!(PAIRING.channel().unwrap().reference(&elsewhere.into(), None), Err(CHAIN_ID_REQUIRED));
+    }
+}
