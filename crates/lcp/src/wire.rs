@@ -1,3 +1,6 @@
 //! Wire formats of the rails. Nothing here knows a pairing.
 
 pub mod evm;
+pub mod rlp;
+pub mod solana;
+pub mod tempo;

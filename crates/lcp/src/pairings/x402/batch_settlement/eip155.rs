@@ -4,7 +4,7 @@
 use crate::{
     Declined, Hash, Object, Refusal, Value,
     account::Account,
-    encoding::{self, is_decimal, uint128},
+    encoding::{self, is_decimal, plain_decimal, uint128},
     inputs::{self, MAX_DECIMAL},
     pairing::{Buyer, Channel, ChannelAct, ChannelRef, Choice, Unsigned, Within, WithinAsk, WithinBuild},
     wire::evm::{self, Domain, Type, U256, Word, address_word, eip3009, permit2::Permit, uint_word},
@@ -12,7 +12,8 @@ use crate::{
         Enveloped, Order, Payload, Scheme, Unserved, X402,
         channel::{CHANNEL_ID_MISMATCH, CHANNEL_KIND_UNKNOWN, NOT_AN_OPENING, Next, unreadable},
         document::{INPUT_MISSING, OPTION_MALFORMED, PAYLOAD_MALFORMED, Payment, SIGNATURE_MALFORMED},
-        eip155::{Payer, Places, absent_or, amount, chain_id, extra, filled, names, signature, timeout, token_domain},
+        eip155::{Payer, Places, chain_id, signature, token_domain},
+        option::{absent_or, amount, extra, filled, names, timeout},
         permit2,
     },
 };
@@ -90,10 +91,7 @@ impl Scheme for Batch {
             },
             str::to_owned,
         );
-        // Without leading zeros.
-        let significant = deposit.trim_start_matches('0');
-        let deposit = if significant.is_empty() { "0" } else { significant };
-        Ok(payer.with("payerAuthorizer", authorizer).with("deposit", deposit).with("authSalt", salt))
+        Ok(payer.with("payerAuthorizer", authorizer).with("deposit", plain_decimal(deposit)).with("authSalt", salt))
     }
 
     fn build(&self, chosen: &Choice<'_>) -> Result<Box<dyn Unsigned>, Refusal> {
