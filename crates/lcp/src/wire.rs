@@ -1,5 +1,5 @@
 //! Wire formats of the rails. Nothing here knows a pairing.
 
 pub mod evm;
-pub mod solana;
 pub mod rlp;
+pub mod solana;
