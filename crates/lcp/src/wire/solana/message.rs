@@ -1,7 +1,8 @@
 use super::{Address, Blockhash, Signature, system};
 use crate::{Refusal, Value, encoding};
 
-const TX_MALFORMED: Refusal = Refusal::new("svm/tx-malformed");
+/// The bytes are no transaction in its one form.
+pub const TX_MALFORMED: Refusal = Refusal::new("svm/tx-malformed");
 const TX_TOO_LARGE: Refusal = Refusal::new("svm/tx-too-large");
 const NONCE_ACCOUNT_NOT_STATIC: Refusal = Refusal::new("svm/nonce-account-not-static");
 
