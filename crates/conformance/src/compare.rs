@@ -5,7 +5,13 @@ use lcp::{Object, Text, Value, encoding, json};
 use crate::row::{self, Row};
 
 /// The first difference between a row's expectation and what was answered and done, if there is one.
-pub fn difference(row: &Row, answer: &Value, effects: &Value) -> Option<String> {
+///
+/// A call that a schema refuses does nothing outside, whatever the package did.
+pub fn difference(row: &Row, answer: &Value, effects: &Value, through_mcp: bool) -> Option<String> {
+    if through_mcp && row.get("schema_refused").is_some() {
+        let none = Object::new().into();
+        return (Rule { row }).differs(row.expect(), answer, "").or_else(|| (Rule { row }).differs(&none, effects, "/effects"));
+    }
     let expect = row.expect();
     let detail = |value: &Value| value.get("decline").and_then(|decline| decline.get("detail")).cloned();
     let rule = Rule { row };

@@ -2,7 +2,9 @@
 
 pub mod compare;
 pub mod library;
+pub mod mcp;
 pub mod oracle;
+pub mod pairings;
 pub mod readers;
 pub mod replay;
 pub mod row;

@@ -6,20 +6,24 @@ use std::{
     process::ExitCode,
 };
 
-use conformance::{oracle, replay};
+use conformance::{oracle, pairings, replay};
 use lexopt::prelude::*;
 
 const USAGE: &str = "\
-Usage: conformance replay DIR... [--pairing PREFIX]... [--filter TEXT] [--built] [--show N]
+Usage: conformance replay DIR... [--pairing PREFIX]... [--filter TEXT] [--built] [--mcp] [--show N]
        conformance oracle --seed S --rows N [--from DIR] [--cache DIR] [the options of replay]
+       conformance pairings
 
 replay runs the recorded rows in each DIR (*.jsonl and *.jsonl.gz, in folders below it too) against the gate.
 oracle asks the public Python package for N fresh mutants of each file of recorded rows, and replays those. It needs
 python3; the package is installed with pip into the cache folder.
 
+pairings writes the README's table of pairings from the registry.
+
   --pairing PREFIX  only rows whose pairing starts so; may be repeated
   --filter TEXT     only rows whose id holds this text
   --built           only rows that ask for a pairing that is built
+  --mcp             run each row through the MCP server, over in-memory stdio
   --show N          print the first difference of at most N failing rows (default 20)
   --seed S          what the mutants are drawn from: the same seed and rows give the same mutants
   --rows N          how many mutants to make of each file
@@ -80,6 +84,13 @@ fn command() -> Result<ExitCode, lexopt::Error> {
             let (Some(seed), Some(rows)) = (seed, rows) else { return Err("oracle needs --seed and --rows".into()) };
             let fresh = oracle::mutants(&cache, &from, seed, rows).map_err(|error| error.to_string())?;
             report(&[fresh], &selection)
+        }
+        Some(Value(command)) if command == "pairings" => {
+            let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+            let readme = std::fs::read_to_string(&file).map_err(|error| error.to_string())?;
+            let written = pairings::written_into(&readme).ok_or("the README has no place for the table")?;
+            std::fs::write(&file, written).map_err(|error| error.to_string())?;
+            Ok(ExitCode::SUCCESS)
         }
         Some(Long("help")) => {
             print!("{USAGE}");

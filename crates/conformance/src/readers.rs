@@ -19,7 +19,7 @@ use crate::scripted::{Serves, Still};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All of them.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: &[Target] = &[
     ("json", json_text),
     ("link", link_text),
     ("encoding", encoded_text),
@@ -28,6 +28,7 @@ pub const TARGETS: [Target; 8] = [
     ("permission_context", permission_context),
     ("agreement_answer", agreement_answer),
     ("hold", hold),
+    ("mcp_line", mcp_line),
 ];
 
 const ACCOUNT: &str = "eip155:84532:0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
@@ -79,7 +80,7 @@ pub fn document(data: &[u8]) {
         for account in accounts.chain([ACCOUNT.to_owned(), "cloudflare:402:agent".to_owned()]) {
             let buyer = Buyer { account: &account, inputs: &inputs, now: 1_790_000_000, random: &|bytes| bytes.fill(7) };
             let Ok(choice) = pairing.choose(&advertised, &buyer) else { continue };
-            let Ok(unsigned) = pairing.build(&Choice { choice: &choice, reference: &"r".repeat(32), h: &h, atr: data }) else { continue };
+            let Ok(unsigned) = pairing.build(&Choice { choice: &choice, reference: &"r".repeat(32).into(), h: &h, atr: data }) else { continue };
             let _ = unsigned.request();
             let signature: Value = format!("0x{}", "11".repeat(65)).into();
             let _ = unsigned.complete(&signature);
@@ -126,6 +127,35 @@ pub fn hold(data: &[u8]) {
         assert_eq!(charged.get("charged").and_then(Value::as_str), Some("5"));
     }
 }
+
+/// A line from an MCP client: whatever it is, the session goes on and a ping behind it is answered.
+pub fn mcp_line(data: &[u8]) {
+    let line: Vec<u8> = data.iter().map(|&byte| if byte == b'\n' { b' ' } else { byte }).collect();
+    // A request under the ping's own id, or a cancellation of it, is the client's own fault.
+    if line.windows(PING.len()).any(|window| window == PING.as_bytes()) {
+        return;
+    }
+    let hello = concat!(
+        r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"f","version":"1"}}}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        "\n"
+    );
+    let ping = format!("\n{{\"jsonrpc\":\"2.0\",\"id\":\"{PING}\",\"method\":\"ping\"}}\n");
+    let lines = [hello.as_bytes(), &line, ping.as_bytes()].concat();
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_time().build() else { return };
+    let (answers, mut theirs) = tokio::io::duplex(1 << 24);
+    runtime.block_on(async {
+        let server = terms_mcp::BuyerServer::new(Serves::default(), Still).signer(Refusing);
+        assert!(terms_mcp::serve(server, std::io::Cursor::new(lines), answers).await.is_ok());
+        let mut text = Vec::new();
+        assert!(tokio::io::AsyncReadExt::read_to_end(&mut theirs, &mut text).await.is_ok());
+        let text = String::from_utf8(text).unwrap_or_default();
+        assert!(text.lines().any(|line| line.contains(PING) && line.contains("result")), "{text}");
+    });
+}
+
+const PING: &str = "the-ping-behind-it";
 
 struct Refusing;
 

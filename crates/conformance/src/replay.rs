@@ -5,7 +5,7 @@ use std::{io, path::PathBuf};
 use lexopt::ValueExt as _;
 
 use crate::{
-    compare, library,
+    compare, library, mcp,
     row::{self, Row},
     world::World,
 };
@@ -18,13 +18,15 @@ pub struct Selection {
     pub filter: Option<String>,
     /// Only rows that ask for a pairing that is built.
     pub built: bool,
+    /// Whether to run the rows through the MCP server.
+    pub mcp: bool,
     /// How many failing rows to print.
     pub show: usize,
 }
 
 impl Default for Selection {
     fn default() -> Self {
-        Self { pairings: Vec::new(), filter: None, built: false, show: 20 }
+        Self { pairings: Vec::new(), filter: None, built: false, mcp: false, show: 20 }
     }
 }
 
@@ -35,6 +37,7 @@ impl Selection {
             "pairing" => self.pairings.push(parser.value()?.string()?),
             "filter" => self.filter = Some(parser.value()?.string()?),
             "built" => self.built = true,
+            "mcp" => self.mcp = true,
             "show" => self.show = parser.value()?.parse()?,
             _ => return Err(lexopt::Error::UnexpectedOption(format!("--{name}"))),
         }
@@ -68,7 +71,7 @@ impl Tally {
 
 /// Replays the rows in these folders, printing the first difference of failing ones.
 pub fn replay(folders: &[PathBuf], selection: &Selection) -> io::Result<Tally> {
-    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     let mut tally = Tally::default();
     for folder in folders {
         for file in row::files(folder)? {
@@ -81,7 +84,7 @@ pub fn replay(folders: &[PathBuf], selection: &Selection) -> io::Result<Tally> {
                     tally.skipped += 1;
                     continue;
                 }
-                match runtime.block_on(difference(&row)) {
+                match runtime.block_on(difference(&row, selection.mcp)) {
                     None => tally.passed += 1,
                     Some(difference) => {
                         tally.failed += 1;
@@ -96,10 +99,18 @@ pub fn replay(folders: &[PathBuf], selection: &Selection) -> io::Result<Tally> {
     Ok(tally)
 }
 
-async fn difference(row: &Row) -> Option<String> {
-    let world = World::of(row);
-    let ran = library::run(row, &world).await;
-    compare::difference(row, &ran.answer, &library::as_written(&world.effects().into())).or_else(|| {
+async fn difference(row: &Row, through_mcp: bool) -> Option<String> {
+    let (ran, effects) = if through_mcp {
+        let world = World::behind_a_server(row);
+        match mcp::run(row, &world).await {
+            Ok(ran) => (ran, world.effects()),
+            Err(fault) => return Some(fault),
+        }
+    } else {
+        let world = World::of(row);
+        (library::run(row, &world).await, world.effects())
+    };
+    compare::difference(row, &ran.answer, &library::as_written(&effects.into()), through_mcp).or_else(|| {
         let (expected, found) = (row.get("bound")?, ran.bound.as_ref()?);
         (expected != found).then(|| format!("/bound: expected {expected:?}, found {found:?}"))
     })

@@ -10,6 +10,7 @@ use std::{
 
 use lcp::{Object, Value, encoding};
 use terms::{Body, CancellationToken, Env, Fetch, FetchFailed, Request, Response, Signer, SignerFailed};
+use tokio::sync::Notify;
 
 use crate::row::{self, Row};
 
@@ -26,6 +27,8 @@ struct Pinned {
     cancel_at: Option<(String, usize)>,
     signatures: AtomicUsize,
     cancel: CancellationToken,
+    /// Where a cancellation takes its way through the server: what a cancelled step waits for until it has arrived.
+    arrival: Option<Notify>,
     done: Mutex<Done>,
 }
 
@@ -48,8 +51,17 @@ fn clock(value: &Value) -> u64 {
 }
 
 impl World {
-    /// The world of a row.
+    /// The world of a row, whose cancellation is the caller's token.
     pub fn of(row: &Row) -> Self {
+        Self::new(row, None)
+    }
+
+    /// The world of a row whose cancellation goes through the server: a cancelled step waits for [`World::release`].
+    pub fn behind_a_server(row: &Row) -> Self {
+        Self::new(row, Some(Notify::new()))
+    }
+
+    fn new(row: &Row, arrival: Option<Notify>) -> Self {
         let texts = |name: &str| row.get(name).and_then(Value::as_array).unwrap_or_default().to_vec();
         let cancel_at = row.get("cancel").and_then(|cancel| {
             let index = cancel.get("index").and_then(Value::as_safe_unsigned).unwrap_or_default();
@@ -68,6 +80,7 @@ impl World {
             cancel_at,
             signatures: AtomicUsize::new(0),
             cancel,
+            arrival,
             done: Mutex::default(),
         }))
     }
@@ -75,6 +88,13 @@ impl World {
     /// The caller's cancellation.
     pub fn cancel(&self) -> &CancellationToken {
         &self.0.cancel
+    }
+
+    /// The cancellation has arrived.
+    pub fn release(&self) {
+        if let Some(arrival) = &self.0.arrival {
+            arrival.notify_one();
+        }
     }
 
     /// A wallet of the row's `signer`, or of its `agreement`.
@@ -101,9 +121,12 @@ impl World {
         self.0.done.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn cancel_if(&self, at: &str, index: usize) {
+    async fn cancel_if(&self, at: &str, index: usize) {
         if self.0.cancel_at.as_ref().is_some_and(|(when, which)| when == at && *which == index) {
             self.0.cancel.cancel();
+            if let Some(arrival) = &self.0.arrival {
+                arrival.notified().await;
+            }
         }
     }
 }
@@ -124,7 +147,7 @@ impl Env for World {
             done.waits.push(duration.as_secs().into());
             done.waits.len() - 1
         };
-        self.cancel_if("wait", index);
+        self.cancel_if("wait", index).await;
     }
 
     /// A reference is 24 bytes long; every other draw has another length.
@@ -146,7 +169,7 @@ impl Fetch for World {
             done.requests.push(Object::new().with("method", "GET").with("url", request.url).with_some("payment_signature", sent).into());
             done.requests.len() - 1
         };
-        self.cancel_if("request", index);
+        self.cancel_if("request", index).await;
         let refused = || FetchFailed::new("refused");
         let answer = self.0.network.get(index).ok_or_else(refused)?;
         let delay = answer.get("delay").and_then(Value::as_safe_unsigned).map(Duration::from_secs).unwrap_or_default();
@@ -210,7 +233,7 @@ impl Signer for Wallet {
 
     async fn sign(&self, request: &Value) -> Result<Value, SignerFailed> {
         self.world.done().asked.push(Object::new().with("signer", self.name).with("request", request).into());
-        self.world.cancel_if("sign", self.world.0.signatures.fetch_add(1, Ordering::Relaxed));
+        self.world.cancel_if("sign", self.world.0.signatures.fetch_add(1, Ordering::Relaxed)).await;
         let answer = self.answers.get(self.asked.fetch_add(1, Ordering::Relaxed));
         match answer {
             Some(answer) if answer.get("throw").is_none() => Ok(answer.clone()),

@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn refuses_other_spellings() {
-        for text in [&ABC[2..], &ABC[..65], &format!("{ABC}0"), &format!(" {ABC}"), &ABC.replace("0x", "0X"), &ABC.replace("b", "g"), "0x"] {
+        for text in [&ABC[2..], &ABC[..65], &format!("{ABC}0"), &format!(" {ABC}"), &ABC.replace("0x", "0X"), &ABC.replace('b', "g"), "0x"] {
             assert_eq!(Hash::parse(text), None, "{text}");
         }
     }

@@ -116,6 +116,11 @@ impl<'a> Offer<'a> {
     }
 }
 
+/// Whether a choice holds a challenge, as it must but where [`Offer::chosen`] alone judges it.
+pub(crate) fn judge_choice(choice: &Object) -> Result<(), Refusal> {
+    if choice.get("challenge").is_some_and(|challenge| challenge.as_object().is_some()) { Ok(()) } else { Err(CHOICE_MALFORMED) }
+}
+
 /// The `methodDetails` of a request; none where they are absent.
 pub(crate) fn details(request: &Object) -> &Object {
     static NONE: Object = Object::new();

@@ -69,15 +69,16 @@ pub struct Buyer<'a> {
     /// Unix seconds.
     pub now: u64,
     /// Fills a buffer with random bytes.
-    pub random: &'a dyn Fn(&mut [u8]),
+    pub random: &'a (dyn Fn(&mut [u8]) + Sync),
 }
 
 /// A choice to build, over the hash of the confirmed bytes.
 pub struct Choice<'a> {
     /// What [`Pairing::choose`] gave.
     pub choice: &'a Object,
-    /// The 32 characters drawn at confirm, which name the payment where a seller asks for a payment identifier.
-    pub reference: &'a str,
+    /// What names the payment where a seller asks for a payment identifier: the 32 characters drawn at confirm. What came
+    /// back in their place is written as it stands.
+    pub reference: &'a Value,
     /// H.
     pub h: &'a ConfirmedHash,
     /// The ATR's bytes.
@@ -85,7 +86,7 @@ pub struct Choice<'a> {
 }
 
 /// A payment that waits for the wallet.
-pub trait Unsigned {
+pub trait Unsigned: Send {
     /// What the wallet is asked to sign; `None` where the build already is the payment.
     fn request(&self) -> Result<Option<Value>, Refusal>;
 
@@ -169,7 +170,7 @@ pub struct WithinAsk<'a> {
     /// The buyer's own values.
     pub inputs: &'a Object,
     /// 32 characters drawn for this payment.
-    pub reference: &'a str,
+    pub reference: &'a Value,
 }
 
 /// A payment inside a channel that waits for the wallet.

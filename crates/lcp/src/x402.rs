@@ -143,7 +143,7 @@ impl<S: Scheme> Pairing for X402<S> {
 }
 
 /// The wallet's part of a payment: what it is asked, and the payload its answer makes.
-pub(crate) trait Payload {
+pub(crate) trait Payload: Send {
     fn request(&self) -> Result<Value, Refusal>;
 
     fn complete(&self, answer: &Value) -> Result<Object, Refusal>;
@@ -153,13 +153,13 @@ pub(crate) trait Payload {
 pub(crate) struct Enveloped<P> {
     required: Value,
     accepted: Value,
-    reference: String,
+    reference: Value,
     payload: P,
 }
 
 impl<P: Payload> Enveloped<P> {
-    pub(crate) fn new(order: &Order<'_>, reference: &str, payload: P) -> Self {
-        Self { required: order.required.clone(), accepted: order.accepted.clone(), reference: reference.to_owned(), payload }
+    pub(crate) fn new(order: &Order<'_>, reference: &Value, payload: P) -> Self {
+        Self { required: order.required.clone(), accepted: order.accepted.clone(), reference: reference.clone(), payload }
     }
 }
 

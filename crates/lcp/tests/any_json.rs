@@ -51,7 +51,7 @@ proptest! {
         let members = value.as_object().unwrap_or(&nothing);
         let h = Hash::of(b"abc");
         let buyer = Buyer { account: &account, inputs: members, now: 1_790_000_000, random: &|bytes| bytes.fill(7) };
-        let chosen = Choice { choice: members, reference: "ref", h: &ConfirmedHash::rehash(b"abc"), atr: b"abc" };
+        let chosen = Choice { choice: members, reference: &"ref".into(), h: &ConfirmedHash::rehash(b"abc"), atr: b"abc" };
         let made_up = Advertised { h, link: String::new(), agreement: None, document: value.clone(), options: more.clone() };
         for pairing in PAIRINGS.iter().filter_map(|entry| entry.pairing) {
             for advertised in pairing.read(&value).iter().chain([&made_up]) {

@@ -16,7 +16,7 @@ pub struct Chosen {
     /// The pairing's own choice.
     pub choice: Object,
     /// 32 characters drawn for this payment.
-    pub reference: String,
+    pub reference: Value,
     /// The agreement URL, where an agreement is paid first.
     pub agreement: Option<String>,
 }
@@ -27,7 +27,7 @@ impl Chosen {
         Object::new()
             .with("pairing", self.pairing.as_str())
             .with("choice", self.choice.clone())
-            .with("ref", self.reference.as_str())
+            .with("ref", &self.reference)
             .with_some("agreement", self.agreement.as_deref())
     }
 }

@@ -35,7 +35,7 @@ pub fn finish(pairing: &dyn Pairing, atr: &[u8], chosen: &Value, signature: &Val
     at_most_1_mib(atr)?;
     let unreadable = |sentence: &str| Decline::because(DeclineCode::OfferUnreadable, sentence);
     let choice = chosen.get("choice").and_then(Value::as_object).ok_or_else(|| unreadable("The chosen payment holds no choice to build from."))?;
-    let reference = chosen.get("ref").and_then(Value::as_str).unwrap_or_default();
+    let reference = chosen.get("ref").unwrap_or(&Value::Null);
     if chosen.get("pairing").and_then(Value::as_str) != Some(pairing.id()) {
         return Err(Decline::because(DeclineCode::PairingNotSupported, "The chosen payment is of another pairing."));
     }

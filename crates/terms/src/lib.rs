@@ -48,10 +48,10 @@ impl<F: Fetch, E: Env> Gate<F, E> {
     }
 
     /// 24 random bytes as 32 characters: the reference of a payment.
-    fn draw_reference(&self) -> String {
+    fn draw_reference(&self) -> Value {
         let mut bytes = [0; 24];
         self.env.random(&mut bytes);
-        lcp::encoding::base64url(&bytes)
+        lcp::encoding::base64url(&bytes).into()
     }
 }
 

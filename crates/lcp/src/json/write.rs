@@ -8,15 +8,21 @@ pub fn write(value: &Value) -> String {
     out
 }
 
+/// As [`write`], with the members of every object sorted as RFC 8785 sorts them: one text for values that differ in the
+/// order of members alone. Unlike [`canonical`] it is there for every value.
+pub fn write_sorted(value: &Value) -> String {
+    let mut out = String::new();
+    write_value(&mut out, value, Members::Sorted);
+    out
+}
+
 /// The RFC 8785 form, or `None` for a value that has none: a lone surrogate, a number that is not finite, or more than
 /// [`MAX_DEPTH`] levels.
 pub fn canonical(value: &Value) -> Option<String> {
     if !value.nests_within(MAX_DEPTH) || !has_canonical_scalars(value) {
         return None;
     }
-    let mut out = String::new();
-    write_value(&mut out, value, Members::Sorted);
-    Some(out)
+    Some(write_sorted(value))
 }
 
 /// Whether two values are one: the very same array or object, or equal in RFC 8785 form. A value without that form
@@ -129,6 +135,13 @@ mod tests {
         assert_eq!(canonical(&read(r#"{"\ud800":1}"#)), None);
         assert_eq!(canonical(&read("1e400")), None);
         assert_eq!(canonical(&read(&("[".repeat(65) + &"]".repeat(65)))), None);
+    }
+
+    #[test]
+    fn sorted_text_is_there_for_every_value() {
+        let sorted = |source: &str| write_sorted(&parse(source, 100).unwrap());
+        assert_eq!(sorted(r#"{"\ud800":{"b":1,"a":2},"10":null,"9":"\udfff"}"#), r#"{"10":null,"9":"\udfff","\ud800":{"a":2,"b":1}}"#);
+        assert_eq!(sorted(&("[".repeat(65) + &"]".repeat(65))), "[".repeat(65) + &"]".repeat(65));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Method, REQUEST_MALFORMED};
 use crate::{
     Hash, Object, Refusal, Text, Value, encoding, json,
-    legal_context::{Fault, LegalContext, agreement_url},
+    legal_context::{Fault, LegalContext, agreement_url, atr_link},
     pairing::Advertised,
 };
 
@@ -137,8 +137,7 @@ pub(super) fn advertised(document: &Value) -> Result<Advertised, Refusal> {
     let mut unlinked = None;
     for value in challenges {
         let Some((h, opaque)) = Challenge::read(value).and_then(|challenge| challenge.carried().ok()) else { continue };
-        // The link is held to the very rule of the agreement URL.
-        let link = match opaque.get("legalContextUrl").ok_or(Fault::Malformed).and_then(agreement_url) {
+        let link = match opaque.get("legalContextUrl").ok_or(Fault::Malformed).and_then(atr_link) {
             Ok(link) => link,
             Err(fault) => {
                 if unlinked != Some(Fault::NotHttps) {

@@ -44,12 +44,12 @@ pub(super) fn least(challenge: Option<&Value>) -> Result<Challenge<'_>, Refusal>
     Ok(challenge)
 }
 
-fn credential(challenge: Object, source: Option<&str>, payload: Object) -> Value {
+fn credential(challenge: Object, source: Option<Text>, payload: Object) -> Value {
     Object::new().with("challenge", challenge).with_some("source", source).with("payload", payload).into()
 }
 
 /// The wallet's part of a credential: what it is asked, and the payload that its answers make.
-pub(crate) trait Payload {
+pub(crate) trait Payload: Send {
     fn request(&self) -> Result<Value, Refusal>;
 
     /// Joins the wallet's answer: the first answer alone, or all answers in order for a payload signed in steps.
@@ -62,18 +62,20 @@ pub(crate) enum Answered {
     Next(Value),
     /// The payload, and the receipt of its landing where the answer holds one.
     Payload(Object, Option<Value>),
+    /// The payload, and the source, which the answer names.
+    Sent { source: Text, payload: Object },
 }
 
 /// A credential that waits for the wallet.
 pub(crate) struct Waiting<P> {
     challenge: Object,
-    source: Option<String>,
+    source: Option<Text>,
     payload: P,
 }
 
 impl<P: Payload> Waiting<P> {
     pub(crate) fn new(challenge: &Challenge<'_>, source: Option<String>, payload: P) -> Self {
-        Self { challenge: challenge.echoed(), source, payload }
+        Self { challenge: challenge.echoed(), source: source.map(Text::from), payload }
     }
 }
 
@@ -83,14 +85,14 @@ impl<P: Payload> Unsigned for Waiting<P> {
     }
 
     fn complete(&self, answer: &Value) -> Result<Completed, Refusal> {
-        Ok(match self.payload.complete(answer)? {
-            Answered::Next(request) => Completed::Next(request),
-            Answered::Payload(payload, landed) => {
-                let signed = credential(self.challenge.clone(), self.source.as_deref(), payload);
-                Credential::read(&signed)?;
-                Completed::Payment { signed, landed }
-            }
-        })
+        let (source, payload, landed) = match self.payload.complete(answer)? {
+            Answered::Next(request) => return Ok(Completed::Next(request)),
+            Answered::Payload(payload, landed) => (self.source.clone(), payload, landed),
+            Answered::Sent { source, payload } => (Some(source), payload, None),
+        };
+        let signed = credential(self.challenge.clone(), source, payload);
+        Credential::read(&signed)?;
+        Ok(Completed::Payment { signed, landed })
     }
 }
 
@@ -101,7 +103,7 @@ pub(crate) struct OneStep<F> {
     pub(crate) payload: F,
 }
 
-impl<F: Fn(&Value) -> Result<Object, Refusal>> Payload for OneStep<F> {
+impl<F: Fn(&Value) -> Result<Object, Refusal> + Send> Payload for OneStep<F> {
     fn request(&self) -> Result<Value, Refusal> {
         Ok(self.request.clone())
     }

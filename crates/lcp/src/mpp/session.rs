@@ -23,6 +23,11 @@ pub(crate) const WITHIN_ACTION_NOT_BUILT: Refusal = Refusal::new("mpp/within-act
 
 /// What sets one session apart inside its channels; [`Sessions`] makes a [`Channel`] of it.
 pub(crate) trait Session: Method {
+    /// Whether a payload opens a channel.
+    fn opens(&self, payload: &Object) -> bool {
+        action(payload) == Some("open")
+    }
+
     /// The channel that a challenge's request names, if it names one. One that cannot be read is a refusal.
     fn named_channel(&self, request: &Object) -> Result<Option<ChannelRef>, Refusal>;
 
@@ -63,8 +68,9 @@ pub(crate) struct Sessions<S>(pub(crate) S);
 
 impl<S: Session> Channel for Sessions<S> {
     fn kind(&self, payment: &Value) -> Result<ChannelAct, Refusal> {
-        match action(Credential::read(payment)?.payload) {
-            Some("open") => Ok(ChannelAct::Open),
+        let payload = Credential::read(payment)?.payload;
+        match action(payload) {
+            _ if self.0.opens(payload) => Ok(ChannelAct::Open),
             Some("close") => Ok(ChannelAct::Close),
             Some(_) => Ok(ChannelAct::Within),
             None => Err(SESSION_ACTION),

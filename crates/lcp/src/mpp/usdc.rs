@@ -1,9 +1,9 @@
 //! Charges of the method `usdc`, which name the one profile that they are paid by.
 
-use super::{NOT_THIS_PAIRING, Offer, REQUEST_MALFORMED};
+use super::{Offer, REQUEST_MALFORMED, challenge::EXPIRES_REQUIRED, evm};
 use crate::{
-    Object, Refusal, Value, encoding, json,
-    wire::evm::{self, Word},
+    Object, Refusal, Text, Value, encoding, json,
+    wire::evm::{self as wire, Word},
 };
 
 const USDC_PROFILE: Refusal = Refusal::new("mpp/usdc-profile");
@@ -14,28 +14,51 @@ const PROFILES: [&str; 4] = ["evm", "solana", "stacks", "gateway"];
 /// Most digits of an amount.
 const MAX_DIGITS: usize = 78;
 
-/// A charge of one profile.
+/// A charge.
 pub(crate) struct Charge<'a> {
-    /// The profile's own details.
-    pub(crate) profile: &'a Object,
+    pub(crate) profile: Profile<'a>,
     /// A positive decimal of at most 78 digits.
     pub(crate) amount: &'a str,
-    pub(crate) recipient: &'a Value,
+    pub(crate) recipient: &'a Text,
+}
+
+/// How a charge is paid.
+pub(crate) enum Profile<'a> {
+    Evm { chain_id: u64, currency: &'a str, recipient: &'a str },
+    Gateway(&'a Object),
+    Solana,
+    Stacks,
 }
 
 impl<'a> Charge<'a> {
-    /// Reads the offer's request, which must be of that profile.
-    pub(crate) fn of(offer: &'a Offer<'_>, name: &str) -> Result<Self, Refusal> {
-        let details = offer.details();
+    /// Reads the offer's request.
+    pub(crate) fn of(offer: &'a Offer<'_>) -> Result<Self, Refusal> {
+        let (request, details) = (&offer.request, offer.details());
         let named = details.get("type").and_then(Value::as_str).filter(|named| PROFILES.contains(named)).ok_or(USDC_PROFILE)?;
         let profile = details.get(named).and_then(Value::as_object).ok_or(USDC_PROFILE)?;
         if PROFILES.into_iter().any(|other| other != named && details.has(other)) {
             return Err(USDC_PROFILE);
         }
-        let amount = offer.request.get("amount").and_then(Value::as_str);
-        let amount = amount.filter(|amount| amount.len() <= MAX_DIGITS && evm::is_amount(amount)).ok_or(REQUEST_MALFORMED)?;
-        let recipient = offer.request.get("recipient").filter(|recipient| recipient.as_text().is_some()).ok_or(REQUEST_MALFORMED)?;
-        if named == name { Ok(Self { profile, amount, recipient }) } else { Err(NOT_THIS_PAIRING) }
+        let amount = request.get("amount").and_then(Value::as_str);
+        let amount = amount.filter(|amount| amount.len() <= MAX_DIGITS && wire::is_amount(amount)).ok_or(REQUEST_MALFORMED)?;
+        let recipient = request.get("recipient").and_then(Value::as_text).ok_or(REQUEST_MALFORMED)?;
+        let profile = match named {
+            "evm" => {
+                let chain_id = evm::chain_id(profile).ok_or(REQUEST_MALFORMED)?;
+                let address = |name| wire::address(request, name).ok_or(REQUEST_MALFORMED);
+                Profile::Evm { chain_id, currency: address("currency")?, recipient: address("recipient")? }
+            }
+            "gateway" => Profile::Gateway(profile),
+            "solana" => Profile::Solana,
+            _ => Profile::Stacks,
+        };
+        if let Profile::Evm { .. } | Profile::Gateway(_) = profile {
+            request_hash(offer)?;
+        }
+        if let Profile::Evm { .. } = profile {
+            offer.expires.ok_or(EXPIRES_REQUIRED)?;
+        }
+        Ok(Self { profile, amount, recipient })
     }
 }
 
@@ -43,7 +66,7 @@ impl<'a> Charge<'a> {
 pub(crate) fn request_hash(offer: &Offer<'_>) -> Result<String, Refusal> {
     let canonical = json::canonical(&offer.request.clone().into()).ok_or(REQUEST_NOT_JCS)?;
     let is_written_so = offer.challenge.request_text() == Some(encoding::base64url(canonical.as_bytes()).as_str());
-    if is_written_so { Ok(encoding::hex(&evm::keccak(canonical.as_bytes()))) } else { Err(REQUEST_NOT_JCS) }
+    if is_written_so { Ok(encoding::hex(&wire::keccak(canonical.as_bytes()))) } else { Err(REQUEST_NOT_JCS) }
 }
 
 /// Names the challenge: Keccak-256 of the RFC 8785 form of its id, its realm, its request's hash, and `more`.
@@ -54,5 +77,5 @@ pub(crate) fn derivation(offer: &Offer<'_>, more: Object) -> Result<Word, Refusa
         .with("requestHash", request_hash(offer)?)
         .with("method", "usdc")
         .with("intent", "charge");
-    json::canonical(&preimage.into()).map(|text| evm::keccak(text.as_bytes())).ok_or(REQUEST_MALFORMED)
+    json::canonical(&preimage.into()).map(|text| wire::keccak(text.as_bytes())).ok_or(REQUEST_MALFORMED)
 }

@@ -61,7 +61,7 @@ fn refused(fault: Fault) -> Refusal {
 
 /// The document's extensions as a payment echoes them: where the seller asks for a payment identifier, with the
 /// reference written as its id.
-pub(crate) fn echoed_extensions(required: &Value, reference: &str) -> Result<Option<Value>, Refusal> {
+pub(crate) fn echoed_extensions(required: &Value, reference: &Value) -> Result<Option<Value>, Refusal> {
     let Some(extensions) = required.get("extensions") else { return Ok(None) };
     let Some((extensions_object, identifier)) = extensions.as_object().and_then(|object| Some((object, object.get("payment-identifier")?))) else {
         return Ok(Some(extensions.clone()));

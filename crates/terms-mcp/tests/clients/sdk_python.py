@@ -14,8 +14,9 @@ async def main() -> None:
     async with Client(transport, mode=sys.argv[1]) as client:
         listed = await client.list_tools()
         results = [await client.call_tool(call["name"], call["arguments"]) for call in given["calls"]]
+        server = client.server_info
     dump = lambda model: model.model_dump(mode="json", by_alias=True, exclude_none=True)  # noqa: E731
-    print(json.dumps({"server": dump(client.server_info), "tools": [dump(tool) for tool in listed.tools], "results": [dump(result) for result in results]}))
+    print(json.dumps({"server": dump(server), "tools": [dump(tool) for tool in listed.tools], "results": [dump(result) for result in results]}))
 
 
 asyncio.run(main())

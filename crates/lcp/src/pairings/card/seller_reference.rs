@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn has_no_place_for_the_hash() {
         let choice = Object::new();
-        let chosen = Choice { choice: &choice, reference: "", h: &ConfirmedHash::rehash(b"abc"), atr: b"abc" };
+        let chosen = Choice { choice: &choice, reference: &Value::Null, h: &ConfirmedHash::rehash(b"abc"), atr: b"abc" };
         assert_eq!(PAIRING.build(&chosen).err(), Some(card::NO_SIGNED_PLACE));
         assert_eq!(PAIRING.bound(&document(legal_context()), None), Err(card::NO_SIGNED_PLACE));
         assert!(card::NO_SIGNED_PLACE.leaves_nothing_to_sign());

@@ -3,7 +3,7 @@
 
 use crate::{
     Hash, Object, Refusal, Value,
-    mpp::{CHOICE_MALFORMED, Method, Mpp, NO_SIGNED_PLACE, Offer, REQUEST_MALFORMED, credential::Credential},
+    mpp::{Method, Mpp, NO_SIGNED_PLACE, Offer, REQUEST_MALFORMED, credential::Credential, judge_choice},
     pairing::{Buyer, Choice, Unsigned},
 };
 
@@ -35,8 +35,8 @@ impl Method for Card {
     }
 
     fn build(&self, chosen: &Choice<'_>) -> Result<Box<dyn Unsigned>, Refusal> {
-        let challenge = chosen.choice.get("challenge").and_then(Value::as_object);
-        Err(if challenge.is_some() { NO_SIGNED_PLACE } else { CHOICE_MALFORMED })
+        judge_choice(chosen.choice)?;
+        Err(NO_SIGNED_PLACE)
     }
 
     fn bound(&self, _offer: &Offer<'_>, _credential: &Credential<'_>, _landed: Option<&Value>) -> Result<Hash, Refusal> {
@@ -70,7 +70,7 @@ mod tests {
     }
 
     fn build(choice: &Object) -> Refusal {
-        let chosen = Choice { choice, reference: "", h: &ConfirmedHash::rehash(b"abc"), atr: b"abc" };
+        let chosen = Choice { choice, reference: &Value::Null, h: &ConfirmedHash::rehash(b"abc"), atr: b"abc" };
         PAIRING.build(&chosen).err().unwrap()
     }
 

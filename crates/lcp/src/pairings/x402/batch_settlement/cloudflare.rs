@@ -59,7 +59,7 @@ impl Scheme for Cloudflare {
         if echoed_hash(order.required)? != **chosen.h {
             return Err(LEGAL_CONTEXT_CONFLICT);
         }
-        Ok(Box::new(Built { required: order.required.clone(), accepted: order.accepted.clone(), reference: chosen.reference.to_owned() }))
+        Ok(Box::new(Built { required: order.required.clone(), accepted: order.accepted.clone(), reference: chosen.reference.clone() }))
     }
 
     fn bound(&self, payment: &Payment<'_>) -> Result<Hash, Refusal> {
@@ -71,7 +71,7 @@ impl Scheme for Cloudflare {
 struct Built {
     required: Value,
     accepted: Value,
-    reference: String,
+    reference: Value,
 }
 
 impl Unsigned for Built {

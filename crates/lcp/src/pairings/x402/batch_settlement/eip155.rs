@@ -408,7 +408,7 @@ mod tests {
         assert_eq!(choice.get("deposit"), Some(&"100".into()));
         assert_eq!(choice.get("authSalt"), Some(&encoding::hex(&[7; 32]).into()));
         let h = ConfirmedHash::rehash(ATR);
-        let unsigned = PAIRING.build(&Choice { choice: &choice, reference: "", h: &h, atr: ATR }).unwrap();
+        let unsigned = PAIRING.build(&Choice { choice: &choice, reference: &Value::Null, h: &h, atr: ATR }).unwrap();
         signed(unsigned.as_ref(), 2)
     }
 
@@ -431,7 +431,7 @@ mod tests {
                 charged,
                 refund,
                 inputs: &Object::new(),
-                reference: "",
+                reference: &Value::Null,
             },
         )
     }

@@ -3,14 +3,13 @@
 use crate::{
     Hash, Object, Refusal, Value,
     mpp::{
-        INPUT_MISSING, Method, Mpp, Offer, REQUEST_MALFORMED,
-        challenge::EXPIRES_REQUIRED,
+        INPUT_MISSING, Method, Mpp, NOT_THIS_PAIRING, Offer,
         credential::Credential,
-        evm::{Payer, Transfer, chain_id, token_domain_input, transfer_nonce},
-        usdc::{self, derivation},
+        evm::{Payer, Transfer, token_domain_input, transfer_nonce},
+        usdc::{self, Profile, derivation},
     },
     pairing::{Buyer, Choice, Unsigned},
-    wire::evm,
+    wire::evm::Word,
 };
 
 pub(crate) static PAIRING: Mpp<Usdc> = Mpp(Usdc);
@@ -25,18 +24,15 @@ struct Charge<'a> {
     currency: &'a str,
     recipient: &'a str,
     amount: &'a str,
-    nonce: evm::Word,
+    nonce: Word,
 }
 
 impl<'a> Charge<'a> {
     fn of(offer: &'a Offer<'_>) -> Result<Self, Refusal> {
-        let charge = usdc::Charge::of(offer, "evm")?;
-        let chain_id = chain_id(charge.profile).ok_or(REQUEST_MALFORMED)?;
-        let currency = evm::address(&offer.request, "currency").ok_or(REQUEST_MALFORMED)?;
-        let recipient = evm::address(&offer.request, "recipient").ok_or(REQUEST_MALFORMED)?;
-        let nonce = derivation(offer, Object::new())?;
-        offer.expires.ok_or(EXPIRES_REQUIRED)?;
-        Ok(Self { chain_id, currency, recipient, amount: charge.amount, nonce })
+        let usdc::Charge { profile: Profile::Evm { chain_id, currency, recipient }, amount, .. } = usdc::Charge::of(offer)? else {
+            return Err(NOT_THIS_PAIRING);
+        };
+        Ok(Self { chain_id, currency, recipient, amount, nonce: derivation(offer, Object::new())? })
     }
 }
 
