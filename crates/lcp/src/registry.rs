@@ -66,7 +66,7 @@ pub static PAIRINGS: [Entry; 67] = [
     row("mpp/subscription/tempo", "Tempo", true, false, None),
     row("mpp/charge/solana", "Solana", true, false, Some(&pairings::mpp::charge::solana::PAIRING)),
     row("mpp/charge/usdc/solana", "Solana", true, false, Some(&pairings::mpp::charge::usdc::solana::PAIRING)),
-    row("mpp/session/solana", "Solana", false, false, None),
+    row("mpp/session/solana", "Solana", false, false, Some(&pairings::mpp::session::solana::PAIRING)),
     row("x402/batch-settlement/solana", "Solana", true, false, Some(&pairings::x402::batch_settlement::solana::PAIRING)),
     row("x402/exact/solana", "Solana", true, false, Some(&pairings::x402::exact::solana::PAIRING)),
     row("x402/upto/solana", "Solana", true, false, Some(&pairings::x402::upto::solana::PAIRING)),

@@ -30,7 +30,7 @@ pub(crate) fn key_text<'a>(object: &'a Object, name: &str) -> Result<Option<&'a 
 }
 
 /// Whether the text is as long as a key's, and of its letters.
-fn is_key_text(text: &str) -> bool {
+pub(crate) fn is_key_text(text: &str) -> bool {
     (32..=44).contains(&text.len()) && text.bytes().all(base58::is_letter)
 }
 

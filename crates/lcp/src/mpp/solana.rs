@@ -8,12 +8,12 @@ use crate::{
     mpp::credential::{OneStep, Waiting},
     pairing::{Buyer, Choice, Unsigned},
     solana::{self, Budget, Chosen, INPUT_MALFORMED, MEMO_COUNT, PDA_NOT_FOUND},
-    wire::solana::{Address, Message, Transaction, base58, memo, system, token},
+    wire::solana::{Address, Message, Transaction, memo, system, token},
 };
 
 const NETWORK_MALFORMED: Refusal = Refusal::new("svm/network-malformed");
 const NO_CARRIER: Refusal = Refusal::new("svm/no-carrier");
-const CARRIER_NOT_CHALLENGE: Refusal = Refusal::new("mpp/carrier-not-challenge");
+pub(crate) const CARRIER_NOT_CHALLENGE: Refusal = Refusal::new("mpp/carrier-not-challenge");
 
 /// Longest `externalId`, in UTF-8 bytes: the longest memo that the memo program takes.
 const MAX_MEMO: usize = 566;

@@ -1,3 +1,5 @@
+use std::collections::HashSet;
+
 use super::{Address, Blockhash, Signature, system};
 use crate::{Refusal, Value, encoding};
 
@@ -65,6 +67,26 @@ pub struct Lookup {
     pub readonly: Vec<u8>,
 }
 
+/// The accounts that a lookup loads, as read from its table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loaded {
+    /// The table.
+    pub table: Address,
+    /// The accounts that are written.
+    pub writable: Vec<Address>,
+    /// The accounts that are read only.
+    pub readonly: Vec<Address>,
+}
+
+/// Why a message's accounts are not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unresolved {
+    /// What was read is not what the lookups load.
+    OtherTables,
+    /// A loaded account is there already, which the runtime refuses.
+    Repeated,
+}
+
 impl Transaction {
     /// Reads a transaction from base64, as a payment's member holds it. One that loads the account of its durable nonce from
     /// a table is refused: the runtime takes no such nonce.
@@ -123,6 +145,29 @@ impl Message {
     /// The message's own key at an index.
     pub fn key(&self, index: u8) -> Option<&Address> {
         self.keys.get(usize::from(index))
+    }
+
+    /// How many accounts its indexes count: its own keys and the loaded ones.
+    pub fn account_count(&self) -> usize {
+        self.keys.len() + self.lookups.iter().map(|lookup| lookup.writable.len() + lookup.readonly.len()).sum::<usize>()
+    }
+
+    /// All of its accounts, the loaded ones as read from their tables: one reading for each lookup, in order.
+    pub fn accounts(&self, tables: &[Loaded]) -> Result<Vec<Address>, Unresolved> {
+        let fits = |(lookup, table): (&Lookup, &Loaded)| {
+            lookup.table == table.table && lookup.writable.len() == table.writable.len() && lookup.readonly.len() == table.readonly.len()
+        };
+        if self.lookups.len() != tables.len() || !self.lookups.iter().zip(tables).all(fits) {
+            return Err(Unresolved::OtherTables);
+        }
+        let writable = tables.iter().flat_map(|table| &table.writable);
+        let readonly = tables.iter().flat_map(|table| &table.readonly);
+        let loaded: Vec<Address> = writable.chain(readonly).copied().collect();
+        let mut seen: HashSet<Address> = self.keys.iter().copied().collect();
+        if !loaded.iter().all(|address| seen.insert(*address)) {
+            return Err(Unresolved::Repeated);
+        }
+        Ok([&*self.keys, &*loaded].concat())
     }
 
     /// Whether the first call advances a durable nonce whose account the message does not name itself.

@@ -3,11 +3,11 @@
 use crate::{
     Hash, Object, Refusal, Value,
     mpp::{
-        Method, Mpp, Offer,
+        Method, Mpp, NOT_THIS_PAIRING, Offer,
         credential::Credential,
         evm::CREDENTIAL_TYPE,
-        solana::{Charge, Cluster, chosen},
-        usdc,
+        solana::{Charge, chosen},
+        usdc::{self, Profile},
     },
     pairing::{Buyer, Choice, Unsigned},
     wire::solana::Transaction,
@@ -18,8 +18,10 @@ pub(crate) static PAIRING: Mpp<Usdc> = Mpp(Usdc);
 pub(crate) struct Usdc;
 
 fn charge<'a>(offer: &'a Offer<'_>) -> Result<Charge<'a>, Refusal> {
-    let details = usdc::Charge::of(offer, "solana")?.profile;
-    Charge::of(&offer.request, details, Cluster::named(details)?)
+    match usdc::Charge::of(offer)?.profile {
+        Profile::Solana(charge) => Ok(charge),
+        _ => Err(NOT_THIS_PAIRING),
+    }
 }
 
 impl Method for Usdc {
