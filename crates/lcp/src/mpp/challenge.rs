@@ -66,8 +66,7 @@ impl<'a> Challenge<'a> {
 
     /// Whether the challenge is of a method's intent and name.
     pub(super) fn is_for(&self, method: &dyn Method) -> bool {
-        let mut id = method.id().split('/').skip(1);
-        id.next() == self.intent.as_str() && id.next() == self.method.as_str()
+        [self.intent.as_str(), self.method.as_str()] == intent_and_name(method)
     }
 
     /// The members that a credential echoes, in the challenge's order.
@@ -77,11 +76,9 @@ impl<'a> Challenge<'a> {
         named.fold(Object::new(), |echoed, (name, value)| echoed.with(name.clone(), value))
     }
 
-    /// The opaque's members, all strings; `None` if there is no opaque.
+    /// The opaque's members; `None` if there is no opaque.
     pub(super) fn opaque(&self) -> Result<Option<Object>, Refusal> {
-        let Some(opaque) = self.opaque else { return Ok(None) };
-        let opaque = decoded(opaque).filter(|opaque| opaque.iter().all(|(_, value)| value.as_text().is_some()));
-        opaque.map(Some).ok_or(OPAQUE_MALFORMED)
+        self.opaque.map(opaque_members).transpose()
     }
 
     /// The hash that the id derives from and the opaque names, and the opaque's members.
@@ -166,6 +163,17 @@ fn link_refusal(fault: Fault) -> Refusal {
         Fault::NotHttps => LINK_NOT_HTTPS,
         Fault::Malformed | Fault::LinkTooLong => LEGAL_CONTEXT_MALFORMED,
     }
+}
+
+/// The intent and the method's name that a method's challenges bear, from its id.
+pub(super) fn intent_and_name(method: &dyn Method) -> [Option<&'static str>; 2] {
+    let mut id = method.id().split('/').skip(1);
+    [id.next(), id.next()]
+}
+
+/// The members of an opaque, all strings.
+pub(super) fn opaque_members(text: &Text) -> Result<Object, Refusal> {
+    decoded(text).filter(|opaque| opaque.iter().all(|(_, value)| value.as_text().is_some())).ok_or(OPAQUE_MALFORMED)
 }
 
 /// The JSON object in a request or an opaque, which must have an RFC 8785 form.

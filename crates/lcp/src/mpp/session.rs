@@ -1,15 +1,14 @@
 //! Sessions: what is shared by the channels that MPP pairings open, and by the payments inside them.
 
 use super::{
-    Method, Offer, REQUEST_MALFORMED,
-    challenge::{Challenge, LEGAL_CONTEXT_MALFORMED, MAX_CHALLENGES, decoded},
+    INPUT_MALFORMED, Method, NO_PAYABLE_OPTION, Offer, REQUEST_MALFORMED,
+    challenge::{Challenge, LEGAL_CONTEXT_MALFORMED, MAX_CHALLENGES, OPAQUE_MALFORMED, decoded, intent_and_name, opaque_members},
     credential::{Answered, CREDENTIAL_MALFORMED, Credential, Payload, Waiting, least},
 };
 use crate::{
     DeclineCode, Declined, Hash, Object, Refusal, Value,
     encoding::{is_decimal, uint128},
     inputs::MAX_DECIMAL,
-    mpp::{INPUT_MALFORMED, NO_PAYABLE_OPTION, challenge::OPAQUE_MALFORMED},
     pairing::{Channel, ChannelAct, ChannelRef, Within, WithinAsk, WithinBuild},
     wire::evm::{self, Domain, Type},
 };
@@ -59,8 +58,13 @@ pub(crate) struct Next<'a> {
     pub(crate) opening_request: &'a Object,
     /// The opening's payload.
     pub(crate) opening: &'a Object,
-    /// The receipt of the opening's landing.
-    pub(crate) landed: Option<&'a Value>,
+}
+
+impl Next<'_> {
+    /// The members of a payload beside its signature, as most sessions name them.
+    pub(crate) fn members(&self) -> Object {
+        Object::new().with("action", self.action).with("channelId", self.held.channel.as_str()).with("cumulativeAmount", self.cumulative.to_string())
+    }
 }
 
 /// A [`Session`] as a [`Channel`].
@@ -98,17 +102,8 @@ impl<S: Session> Within for Sessions<S> {
             return Err(declined(&WITHIN_ACTION_NOT_BUILT));
         }
         let (challenge, request) = self.find(ask)?;
-        self.judge_hash(ask, challenge)?;
-        let price = request.get("amount").and_then(Value::as_str).filter(|amount| is_decimal(amount, MAX_DECIMAL));
-        let price = price.ok_or_else(|| declined(&REQUEST_MALFORMED))?;
-        let charged = uint128(ask.charged);
-        let (action, act, cumulative) = match ask.refund {
-            Some(_) => ("close", ChannelAct::Close, charged),
-            None => ("voucher", ChannelAct::Within, charged.zip(uint128(price)).and_then(|(charged, price)| charged.checked_add(price))),
-        };
-        self.next(ask, challenge, &request, action, cumulative)
-            .map(|(unsigned, cumulative)| WithinBuild { unsigned: Box::new(unsigned), signed_for: cumulative.to_string(), act })
-            .map_err(|refusal| declined(&refusal))
+        judge_hash(challenge, ask.h)?;
+        self.next(ask, challenge, &request).map_err(|refusal| declined(&refusal))
     }
 
     fn bound(&self, payment: &Value) -> Result<Hash, Refusal> {
@@ -123,12 +118,11 @@ impl<S: Session> Sessions<S> {
     /// search.
     fn find<'a>(&self, ask: &WithinAsk<'a>) -> Result<(&'a Value, Object), Declined> {
         for value in ask.document.as_array().unwrap_or_default().iter().take(MAX_CHALLENGES) {
-            let text = |name| value.get(name).and_then(Value::as_text);
-            let mut id = self.0.id().split('/').skip(1);
-            if ["intent", "method"].into_iter().any(|name| text(name).and_then(|text| text.as_str()) != id.next()) {
+            let text = |name| value.get(name).and_then(Value::as_str);
+            if ["intent", "method"].map(text) != intent_and_name(&self.0) {
                 continue;
             }
-            let Some(request) = text("request").and_then(decoded) else { continue };
+            let Some(request) = value.get("request").and_then(Value::as_text).and_then(decoded) else { continue };
             match self.0.named_channel(&request) {
                 Ok(None) if self.offers(value, ask) => return Ok((value, request)),
                 Ok(Some(named)) if named == *ask.held => return Ok((value, request)),
@@ -151,36 +145,35 @@ impl<S: Session> Sessions<S> {
         offer.is_some_and(|offer| self.0.network(&offer).as_ref() == Some(&ask.held.network))
     }
 
-    /// A challenge that names a hash must name the held one.
-    fn judge_hash(&self, ask: &WithinAsk<'_>, challenge: &Value) -> Result<(), Declined> {
-        let Some(opaque) = challenge.get("opaque") else { return Ok(()) };
-        let opaque = opaque.as_text().and_then(decoded).filter(|opaque| opaque.iter().all(|(_, value)| value.as_text().is_some()));
-        let opaque = opaque.ok_or_else(|| declined(&OPAQUE_MALFORMED))?;
-        let Some(named) = opaque.get("legalContext") else { return Ok(()) };
-        let named = named.as_str().and_then(Hash::from_lcp_string).ok_or_else(|| declined(&LEGAL_CONTEXT_MALFORMED))?;
-        if named == **ask.h {
-            Ok(())
-        } else {
-            Err(Declined::because(DeclineCode::HashMismatch, "The challenge names another ATR hash than the held channel."))
-        }
-    }
-
-    fn next(
-        &self,
-        ask: &WithinAsk<'_>,
-        challenge: &Value,
-        request: &Object,
-        action: &'static str,
-        cumulative: Option<u128>,
-    ) -> Result<(Waiting<Batch>, u128), Refusal> {
+    /// The payment that a challenge asks for.
+    fn next(&self, ask: &WithinAsk<'_>, challenge: &Value, request: &Object) -> Result<WithinBuild, Refusal> {
+        let price = request.get("amount").and_then(Value::as_str).filter(|amount| is_decimal(amount, MAX_DECIMAL)).ok_or(REQUEST_MALFORMED)?;
+        let (action, act, price) = match ask.refund {
+            Some(_) => ("close", ChannelAct::Close, Some(0)),
+            None => ("voucher", ChannelAct::Within, uint128(price)),
+        };
         let challenge = least(Some(challenge))?;
         let bits = self.0.amount_bits(request)?;
+        let cumulative = uint128(ask.charged).zip(price).and_then(|(charged, price)| charged.checked_add(price));
         let cumulative = cumulative.filter(|cumulative| cumulative.checked_shr(bits).unwrap_or(0) == 0).ok_or(INPUT_MALFORMED)?;
         let opening = Credential::read(ask.opening)?;
         let opening_request = opening.challenge.request()?;
-        let next =
-            Next { request, held: ask.held, action, cumulative, opening_request: &opening_request, opening: opening.payload, landed: ask.landed };
-        Ok((Waiting::new(&challenge, None, Batch(self.0.pay_inside(&next)?)), cumulative))
+        let next = Next { request, held: ask.held, action, cumulative, opening_request: &opening_request, opening: opening.payload };
+        let payload = Batch(self.0.pay_inside(&next)?);
+        Ok(WithinBuild { unsigned: Box::new(Waiting::new(&challenge, None, payload)), signed_for: cumulative.to_string(), act })
+    }
+}
+
+/// A challenge that names a hash must name that of the held ATR.
+fn judge_hash(challenge: &Value, h: &Hash) -> Result<(), Declined> {
+    let Some(opaque) = challenge.get("opaque") else { return Ok(()) };
+    let opaque = opaque.as_text().ok_or(OPAQUE_MALFORMED).and_then(opaque_members).map_err(|refusal| declined(&refusal))?;
+    let Some(named) = opaque.get("legalContext") else { return Ok(()) };
+    let named = named.as_str().and_then(Hash::from_lcp_string).ok_or_else(|| declined(&LEGAL_CONTEXT_MALFORMED))?;
+    if named == *h {
+        Ok(())
+    } else {
+        Err(Declined::because(DeclineCode::HashMismatch, "The challenge names another ATR hash than the held channel."))
     }
 }
 

@@ -267,10 +267,7 @@ impl Session for Evm {
 
     fn pay_inside(&self, next: &Next<'_>) -> Result<Box<dyn Payload>, Refusal> {
         let request = Escrow::of(next.opening_request)?.voucher(&next.held.channel, next.cumulative);
-        let members = Object::new()
-            .with("action", next.action)
-            .with("channelId", next.held.channel.as_str())
-            .with("cumulativeAmount", next.cumulative.to_string());
+        let members = next.members();
         let payload = move |answer: &Value| Ok(members.clone().with("signature", signature(answer)?));
         Ok(Box::new(OneStep { request, payload }))
     }
