@@ -7,7 +7,7 @@ use crate::{
     inputs, json,
     mpp::{
         CHOICE_MALFORMED, INPUT_MISSING, Method, Mpp, NO_PAYABLE_OPTION, Offer,
-        credential::{Answered, CREDENTIAL_MALFORMED, Credential, OneStep, Payload, Waiting},
+        credential::{Answered, CREDENTIAL_MALFORMED, Credential, OneStep, Payload, ReadBack, Waiting},
         details,
         session::{CHANNEL_NAMED, Next, SESSION_ACTION, Session, Sessions, WITHIN_ACTION_NOT_BUILT, action},
         solana::{CARRIER_NOT_CHALLENGE, Cluster},
@@ -33,7 +33,6 @@ const PROOF_NOT_CHALLENGE: Refusal = Refusal::new("svm/proof-not-challenge");
 const SIGNER_NOT_OPERATOR: Refusal = Refusal::new("svm/signer-not-operator");
 
 /// What a challenge that opens a channel asks for.
-#[derive(Clone)]
 struct Terms {
     cluster: Cluster,
     program: Address,
@@ -68,20 +67,20 @@ impl Terms {
         read().ok_or(INPUT_MALFORMED)
     }
 
-    /// Whether a payload opens a channel over H for the challenge of this id.
-    fn judge(&self, payload: &Object, h: Hash, id: Option<&Text>, landed: Option<&Value>) -> Result<(), Refusal> {
+    /// Whether a payload opens a channel over the offer's hash.
+    fn judge(&self, payload: &Object, offer: &Offer<'_>, landed: Option<&Value>) -> Result<(), Refusal> {
         if action(payload) != Some("open") {
             return Err(SESSION_ACTION);
         }
         let opened = Opened::read(payload, &self.program)?;
-        if !h.bytes().starts_with(&opened.call.salt) {
+        if !offer.h.bytes().starts_with(&opened.call.salt) {
             return Err(CARRIER_NOT_CHALLENGE);
         }
         let channel = Address::of(payload, "channelId").ok_or(CHANNEL_MISMATCH)?;
         if payload.has("authentication") != self.operator.is_some() {
             return Err(CREDENTIAL_MALFORMED);
         }
-        if self.operator.is_some() && proven(payload) != id {
+        if self.operator.is_some() && proven(payload) != offer.challenge.id {
             return Err(PROOF_NOT_CHALLENGE);
         }
         let accounts = opened.accounts(landed)?;
@@ -173,17 +172,16 @@ impl Method for Solana {
             .with("recentBlockhash", terms.blockhash)
             .with("recentSlot", terms.slot.to_string());
         let opening = Opening {
-            terms,
-            h: offer.h,
+            proven: terms.operator.is_some(),
             id: offer.challenge.id.cloned(),
             from: choice.get("from").and_then(Value::as_str).map(str::to_owned),
             request: request.into(),
         };
-        Ok(Box::new(Waiting::new(&offer.challenge, None, opening)))
+        Ok(Box::new(ReadBack { pairing: &PAIRING, unsigned: Waiting::new(&offer.challenge, None, opening) }))
     }
 
     fn bound(&self, offer: &Offer<'_>, credential: &Credential<'_>, landed: Option<&Value>) -> Result<Hash, Refusal> {
-        Terms::of(offer)?.judge(credential.payload, offer.h, offer.challenge.id, landed)?;
+        Terms::of(offer)?.judge(credential.payload, offer, landed)?;
         Ok(offer.h)
     }
 
@@ -194,8 +192,8 @@ impl Method for Solana {
 
 /// An opening, which is the wallet's to build.
 struct Opening {
-    terms: Terms,
-    h: Hash,
+    /// Whether it is proven to an operator.
+    proven: bool,
     /// The challenge's id.
     id: Option<Text>,
     /// The payer, who proves to an operator that the channel is opened for the challenge.
@@ -204,12 +202,6 @@ struct Opening {
 }
 
 impl Opening {
-    /// The payload, if it opens a channel as asked for.
-    fn judged(&self, payload: Object) -> Result<Answered, Refusal> {
-        self.terms.judge(&payload, self.h, self.id.as_ref(), None)?;
-        Ok(Answered::Payload(payload, None))
-    }
-
     /// What the payer signs for the operator.
     fn proof_request(&self, opening: &Object, from: &str) -> Result<Value, Refusal> {
         let channel = solana::key_text(opening, "channelId").ok().flatten().ok_or(CREDENTIAL_MALFORMED)?;
@@ -229,8 +221,9 @@ impl Payload for Opening {
     }
 
     fn complete(&self, answer: &Value) -> Result<Answered, Refusal> {
-        if self.terms.operator.is_none() {
-            return self.judged(answer.as_object().ok_or(CREDENTIAL_MALFORMED)?.clone());
+        if !self.proven {
+            let opening = answer.as_object().ok_or(CREDENTIAL_MALFORMED)?;
+            return Ok(Answered::Payload(opening.clone(), None));
         }
         let from = self.from.as_deref().ok_or(CHOICE_MALFORMED)?;
         if let Some(opening) = answer.as_object() {
@@ -242,7 +235,7 @@ impl Payload for Opening {
         };
         let authentication =
             Object::new().with("type", "proof").with_some("challengeId", self.id.clone()).with("payer", from).with("signature", proof);
-        self.judged(opening.clone().with("authentication", authentication))
+        Ok(Answered::Payload(opening.clone().with("authentication", authentication), None))
     }
 }
 
