@@ -11,6 +11,9 @@ const NONCE_ACCOUNT_NOT_STATIC: Refusal = Refusal::new("svm/nonce-account-not-st
 /// Most bytes of a transaction: what one packet carries.
 pub const MAX_WIRE: usize = 1232;
 
+/// Longest text of one that is decoded at all: a packet's, and one group of four letters.
+const MAX_TEXT: usize = MAX_WIRE.div_ceil(3) * 4 + 4;
+
 /// Set on a versioned message's first byte, over the version.
 const VERSIONED: u8 = 0x80;
 
@@ -92,7 +95,7 @@ impl Transaction {
     /// a table is refused: the runtime takes no such nonce.
     pub fn read(member: Option<&Value>) -> Result<Self, Refusal> {
         let text = member.and_then(Value::as_text).ok_or(TX_MALFORMED)?;
-        if text.utf16_len() > MAX_WIRE.div_ceil(3) * 4 {
+        if text.utf16_len() > MAX_TEXT {
             return Err(TX_TOO_LARGE);
         }
         let wire = text.as_str().and_then(encoding::from_base64).ok_or(TX_MALFORMED)?;
