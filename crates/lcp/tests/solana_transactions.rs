@@ -21,7 +21,12 @@ const PAYER: &str = "GmaDrppBC7P5ARKV8g3djiwP89vz1jLK23V2GBjuAEGB";
 /// A name, the pairing, what the seller asks for, and the buyer's inputs. The last is a refund inside the channel before.
 const CASES: [(&str, &str, &str, &str); 9] = [
     ("exact", "x402/exact/solana", "{}", r#""decimals":6"#),
-    ("exact, own fee", "x402/exact/solana", r#"{"feePayer":"GmaDrppBC7P5ARKV8g3djiwP89vz1jLK23V2GBjuAEGB"}"#, r#""decimals":6,"computeUnitPrice":"5""#),
+    (
+        "exact, own fee",
+        "x402/exact/solana",
+        r#"{"feePayer":"GmaDrppBC7P5ARKV8g3djiwP89vz1jLK23V2GBjuAEGB"}"#,
+        r#""decimals":6,"computeUnitPrice":"5""#,
+    ),
     ("upto", "x402/upto/solana", r#"{"withdrawDelay":3600}"#, r#""nonce":"7","openSlot":"312345678""#),
     ("batch", "x402/batch-settlement/solana", r#"{"minDeposit":"100000","withdrawDelay":86400}"#, CHANNEL),
     ("charge", "mpp/charge/solana", r#"{"currency":"4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU"}"#, r#""decimals":6"#),
@@ -100,9 +105,8 @@ fn built(pairing: &str, asked: &str, inputs: &str) -> Box<dyn Unsigned> {
         (_, _, method) => challenges(method, asked),
     };
     let pairing = registry::pairing(pairing).unwrap();
-    let inputs = object(&format!(
-        r#"{{{inputs},"tokenProgram":"{TOKEN_PROGRAM}","recentBlockhash":"439bvEwoZYj9kQfuXnDqffdKRrjt6B9XYEbVGns7mvFn"}}"#
-    ));
+    let inputs =
+        object(&format!(r#"{{{inputs},"tokenProgram":"{TOKEN_PROGRAM}","recentBlockhash":"439bvEwoZYj9kQfuXnDqffdKRrjt6B9XYEbVGns7mvFn"}}"#));
     let buyer = Buyer { account: &format!("{DEVNET}:{PAYER}"), inputs: &inputs, now: 1_790_000_000, random: &|_| () };
     let choice = pairing.choose(&pairing.read(&document).unwrap(), &buyer).unwrap();
     pairing.build(&Choice { choice: &choice, reference: &Value::Null, h: &ConfirmedHash::rehash(ATR), atr: ATR }).unwrap()
