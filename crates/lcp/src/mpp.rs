@@ -168,13 +168,24 @@ impl<M: Method> Pairing for Mpp<M> {
     }
 }
 
-/// Challenges to test with.
+/// Challenges to test with, over the hash of [`sample::ATR`].
 #[cfg(test)]
 pub(crate) mod sample {
-    use crate::{Hash, Object, Value, encoding, json};
+    use crate::{
+        ConfirmedHash, Hash, Object, Refusal, Value, encoding, json,
+        pairing::{Buyer, Choice, Completed, Pairing, Unsigned},
+    };
 
     pub(crate) const LINK: &str = "https://atr.seller.example/x";
     pub(crate) const AGREEMENT: &str = "https://agree.seller.example/a";
+    pub(crate) const ATR: &[u8] = b"abc";
+    pub(crate) const PAYER: &str = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
+    pub(crate) const TOKEN: &str = "0x036CbD53842c5426634e7929541eC2318f3dCF7e";
+    pub(crate) const RECIPIENT: &str = "0x209693Bc6afc0C5328bA36FaF03C514EF312287C";
+
+    pub(crate) fn h() -> Hash {
+        Hash::of(ATR)
+    }
 
     /// A request or an opaque as a challenge writes it.
     pub(crate) fn encoded(object: Object) -> String {
@@ -199,5 +210,44 @@ pub(crate) mod sample {
 
     pub(crate) fn credential(challenge: Object) -> Value {
         Object::new().with("challenge", challenge).with("payload", Object::new()).into()
+    }
+
+    /// JSON to test with, of single quotes.
+    pub(crate) fn parsed(text: &str) -> Value {
+        json::parse(&text.replace('\'', "\""), json::MAX_DEPTH).unwrap()
+    }
+
+    pub(crate) fn object(text: &str) -> Object {
+        parsed(text).as_object().unwrap().clone()
+    }
+
+    /// What a pairing chooses of one challenge, for the payer on a network.
+    pub(crate) fn choose(pairing: &dyn Pairing, network: &str, challenge: Object, inputs: &str) -> Result<Object, Refusal> {
+        let account = format!("{network}:{PAYER}");
+        let buyer = Buyer { account: &account, inputs: &object(inputs), now: 1_790_000_000, random: &|_| () };
+        pairing.choose(&pairing.read(&[challenge.into()].into())?, &buyer)
+    }
+
+    pub(crate) fn build(pairing: &dyn Pairing, choice: &Object) -> Result<Box<dyn Unsigned>, Refusal> {
+        pairing.build(&Choice { choice, reference: &Value::Null, h: &ConfirmedHash::rehash(ATR), atr: ATR })
+    }
+
+    pub(crate) fn request(unsigned: &dyn Unsigned) -> Value {
+        unsigned.request().unwrap().unwrap()
+    }
+
+    /// The payment that an answer makes.
+    pub(crate) fn paid(unsigned: &dyn Unsigned, answer: &Value) -> Result<Value, Refusal> {
+        match unsigned.complete(answer)? {
+            Completed::Payment { signed, .. } => Ok(signed),
+            Completed::Next(request) => panic!("asks for more: {request:?}"),
+        }
+    }
+
+    /// The payment with a member of its payload changed.
+    pub(crate) fn with_payload(payment: &Value, name: &str, value: impl Into<Value>) -> Value {
+        let payment = payment.as_object().unwrap().clone();
+        let payload = payment.get("payload").unwrap().as_object().unwrap().clone().with(name, value);
+        payment.with("payload", payload).into()
     }
 }

@@ -204,4 +204,52 @@ mod tests {
         let nested = |levels: usize| (0..levels).fold(Value::Null, |inner, _| [inner].into());
         assert!(reads(members().with("note", nested(15))) && !reads(members().with("note", nested(16))));
     }
+
+    struct Steps;
+
+    impl Payload for Steps {
+        fn request(&self) -> Result<Value, Refusal> {
+            Ok("first".into())
+        }
+
+        fn complete(&self, answer: &Value) -> Result<Answered, Refusal> {
+            Ok(match answer.as_array() {
+                None => Answered::Next("second".into()),
+                Some([]) => Answered::Sent { source: "named".into(), payload: Object::new() },
+                Some(answers) => Answered::Payload(Object::new().with_some("answer", answers.first()), Some("landed".into())),
+            })
+        }
+    }
+
+    #[test]
+    fn a_waiting_credential_is_completed_in_steps() {
+        let challenge: Value = members().get("challenge").unwrap().as_object().unwrap().clone().with("note", "x").with("digest", "d").into();
+        let waiting = Waiting::new(&Challenge::read(&challenge).unwrap(), Some("source".to_owned()), Steps);
+        assert_eq!(waiting.request(), Ok(Some("first".into())));
+        assert_eq!(waiting.complete(&Value::Null), Ok(Completed::Next("second".into())));
+        // The challenge is echoed without members that a challenge does not have.
+        let echoed = challenge.as_object().unwrap().without("note");
+        let signed =
+            |source: &str, payload: Object| Object::new().with("challenge", echoed.clone()).with("source", source).with("payload", payload).into();
+        let paid = |answer: &str| waiting.complete(&[answer.into()].into());
+        let expected = Completed::Payment { signed: signed("source", Object::new().with("answer", "x")), landed: Some("landed".into()) };
+        assert_eq!(paid("x"), Ok(expected));
+        let expected = Completed::Payment { signed: signed("named", Object::new()), landed: None };
+        assert_eq!(waiting.complete(&Vec::new().into()), Ok(expected));
+        assert_eq!(paid(&"x".repeat(65_536)), Err(CREDENTIAL_MALFORMED));
+    }
+
+    #[test]
+    fn the_least_credential_is_bounded() {
+        let challenge = members().get("challenge").unwrap().as_object().unwrap().clone();
+        let spare = MAX_SIZE - size(&credential(challenge.clone().with("description", "")));
+        let described = |length: usize| Value::from(challenge.clone().with("description", "x".repeat(length)));
+        assert!(least(Some(&described(spare))).is_ok());
+        assert_eq!(least(Some(&described(spare + 1))).err(), Some(CREDENTIAL_MALFORMED));
+        let unknown = Value::from(challenge.clone().with("note", "x".repeat(MAX_SIZE)));
+        assert!(least(Some(&unknown)).is_ok());
+        for refused in [None, Some(Value::Null), Some(challenge.without("id").into())] {
+            assert_eq!(least(refused.as_ref()).err(), Some(CREDENTIAL_MALFORMED));
+        }
+    }
 }

@@ -84,3 +84,66 @@ pub(crate) fn derivation(offer: &Offer<'_>, more: Object) -> Result<Word, Refusa
         .with("intent", "charge");
     json::canonical(&preimage.into()).map(|text| wire::keccak(text.as_bytes())).ok_or(REQUEST_MALFORMED)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mpp::{
+        challenge::Challenge,
+        sample::{RECIPIENT, TOKEN, challenge, encoded, h, object},
+    };
+
+    fn evm() -> Object {
+        object(&format!("{{'amount':'5','currency':'{TOKEN}','methodDetails':{{'evm':{{'chainId':1}},'type':'evm'}},'recipient':'{RECIPIENT}'}}"))
+    }
+
+    fn read(request: Object, written: &str) -> Result<(), String> {
+        let value = challenge(&h(), "charge", "usdc", Object::new()).with("request", written).into();
+        let offer = Offer { challenge: Challenge::read(&value).unwrap(), h: h(), request, expires: Some(1) };
+        Charge::of(&offer).map(|_| ()).map_err(|refusal| refusal.code().to_owned())
+    }
+
+    fn refused(request: Object) -> String {
+        let written = encoded(request.clone());
+        read(request, &written).unwrap_err()
+    }
+
+    #[test]
+    fn is_of_exactly_one_profile() {
+        assert_eq!(read(evm(), &encoded(evm())), Ok(()));
+        for details in [
+            "{}",
+            "{'type':'evm'}",
+            "{'type':'evm','evm':[]}",
+            "{'type':'solana','evm':{'chainId':1}}",
+            "{'type':'EVM','evm':{'chainId':1}}",
+            "{'type':'evm','evm':{'chainId':1},'gateway':null}",
+        ] {
+            assert_eq!(refused(evm().with("methodDetails", object(details))), "mpp/usdc-profile", "{details}");
+        }
+        assert_eq!(refused(Object::new()), "mpp/usdc-profile");
+    }
+
+    #[test]
+    fn needs_an_amount_and_a_recipient() {
+        for amount in ["0", "01", "-1", "", &"9".repeat(79)] {
+            assert_eq!(refused(evm().with("amount", amount)), "mpp/request-malformed", "{amount}");
+        }
+        for name in ["amount", "recipient", "currency"] {
+            assert_eq!(refused(evm().without(name)), "mpp/request-malformed", "{name}");
+        }
+        assert_eq!(refused(evm().with("recipient", "x")), "mpp/request-malformed");
+    }
+
+    #[test]
+    fn is_written_in_its_canonical_form() {
+        let spaced = encoding::base64url(format!(" {}", json::write(&evm().into())).as_bytes());
+        assert_eq!(read(evm(), &spaced).unwrap_err(), "mpp/request-not-jcs");
+        let gateway = object("{'amount':'5','methodDetails':{'gateway':{},'type':'gateway'},'recipient':'any'}");
+        assert_eq!(read(gateway.clone(), &encoded(gateway.clone())), Ok(()));
+        assert_eq!(read(gateway, &spaced).unwrap_err(), "mpp/request-not-jcs");
+        // The others' requests are not hashed.
+        let stacks = object("{'amount':'5','methodDetails':{'stacks':{},'type':'stacks'},'recipient':'any'}");
+        assert_eq!(read(stacks, &spaced), Ok(()));
+    }
+}

@@ -144,3 +144,99 @@ fn read_splits(splits: &Value) -> Option<Vec<(&str, U256)>> {
     let splits = splits.as_array().filter(|splits| (1..=MAX_SPLITS).contains(&splits.len()))?;
     splits.iter().map(|split| split.as_object().and_then(|split| Some((evm::address(split, "recipient")?, amount(split)?.1)))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::mpp::{
+        challenge::Challenge,
+        sample::{RECIPIENT, TOKEN, challenge, h, object},
+    };
+
+    const OTHER: &str = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+
+    /// A challenge's request, of its details.
+    fn charge(details: &str) -> Object {
+        object(&format!("{{'amount':'010','currency':'{TOKEN}','recipient':'{RECIPIENT}','methodDetails':{{'chainId':84532{details}}}}}"))
+    }
+
+    /// The ways in which a request can be paid, in the order listed.
+    fn ways(request: Object, expires: bool) -> Result<Vec<&'static str>, String> {
+        let offer = |value| Offer { challenge: Challenge::read(value).unwrap(), h: h(), request: request.clone(), expires: expires.then_some(1) };
+        let charge = Charge::of(&offer(&challenge(&h(), "charge", "evm", Object::new()).into())).map(|charge| charge.ways);
+        charge.map(|ways| ways.into_iter().map(Way::name).collect()).map_err(|refusal| refusal.code().to_owned())
+    }
+
+    fn listed(details: &str, expires: bool) -> Result<Vec<&'static str>, String> {
+        ways(charge(details), expires)
+    }
+
+    fn refused(details: &str, expires: bool) -> String {
+        listed(details, expires).unwrap_err()
+    }
+
+    #[test]
+    fn needs_a_chain_a_token_a_recipient_and_an_amount() {
+        assert_eq!(ways(charge(""), false), Ok(vec!["transaction", "hash"]));
+        for name in ["amount", "currency", "recipient", "methodDetails"] {
+            assert_eq!(ways(charge("").without(name), true).unwrap_err(), "mpp/request-malformed", "{name}");
+        }
+        for amount in ["", "-1", "1.0", &"9".repeat(78), &format!("{:0>79}", 1)] {
+            assert_eq!(ways(charge("").with("amount", amount), true).unwrap_err(), "mpp/request-malformed", "{amount}");
+        }
+        for chain in ["0", "-1", "1.5", "'84532'", "9007199254740992", "true"] {
+            let details = object(&format!("{{'chainId':{chain}}}"));
+            assert_eq!(ways(charge("").with("methodDetails", details), true).unwrap_err(), "mpp/request-malformed", "{chain}");
+        }
+    }
+
+    #[test]
+    fn lists_known_ways() {
+        assert_eq!(listed(",'credentialTypes':['hash','authorization','hash']", true), Ok(vec!["hash", "authorization", "hash"]));
+        for types in ["[]", "null", "'hash'", "['hash','x']", "[5]", "['HASH']"] {
+            assert_eq!(refused(&format!(",'credentialTypes':{types}"), true), "mpp/credential-types", "{types}");
+        }
+    }
+
+    #[test]
+    fn what_is_signed_needs_an_expiry() {
+        assert_eq!(listed(",'credentialTypes':['permit2','hash','authorization']", false), Ok(vec!["hash"]));
+        assert_eq!(refused(",'credentialTypes':['permit2','authorization']", false), "mpp/expires-required");
+        // Permit2's own members are read only where it can pay.
+        assert_eq!(listed(",'credentialTypes':['permit2','hash'],'permit2Address':'x'", false), Ok(vec!["hash"]));
+        assert_eq!(refused(",'credentialTypes':['permit2','hash'],'permit2Address':'x'", true), "mpp/request-malformed");
+        assert_eq!(listed(",'credentialTypes':['hash'],'permit2Address':'x'", true), Ok(vec!["hash"]));
+    }
+
+    #[test]
+    fn only_permit2_splits() {
+        let splits = |splits: &str| format!(",'credentialTypes':['permit2','authorization','hash'],'splits':{splits}");
+        let split = |amount: &str| format!("{{'amount':'{amount}','recipient':'{OTHER}'}}");
+        assert_eq!(listed(&splits(&format!("[{}]", split("9"))), true), Ok(vec!["permit2"]));
+        assert_eq!(refused(&splits(&format!("[{}]", split("9"))), false), "mpp/expires-required");
+        assert_eq!(refused(&splits(&format!("[{}]", split("10"))), true), "mpp/input-malformed");
+        assert_eq!(refused(&splits(&format!("[{},{}]", split("9"), split("2"))), true), "mpp/input-malformed");
+        assert_eq!(refused(&format!(",'credentialTypes':['hash'],'splits':[{}]", split("1")), true), "mpp/credential-types");
+        assert_eq!(listed(&splits(&format!("[{}]", vec![split("0"); 10].join(","))), true), Ok(vec!["permit2"]));
+        for malformed in ["[]", "null", "{}", "[5]", &format!("[{}]", vec![split("0"); 11].join(",")), &format!("[{}]", split("x"))] {
+            assert_eq!(refused(&splits(malformed), true), "mpp/splits-malformed", "{malformed}");
+        }
+    }
+
+    proptest! {
+        /// Permit2 moves the whole amount: the rest and the parts add up.
+        #[test]
+        fn parts_add_up(amount: u64, parts in prop::collection::vec(0..u64::MAX / 8, 1..=10)) {
+            let splits: Vec<Value> = parts.iter().map(|part| Object::new().with("amount", part.to_string()).with("recipient", OTHER).into()).collect();
+            let details = object("{'chainId':1,'credentialTypes':['permit2']}").with("splits", splits);
+            let request = charge("").with("amount", amount.to_string()).with("methodDetails", details);
+            let value = challenge(&h(), "charge", "evm", Object::new()).into();
+            let offer = Offer { challenge: Challenge::read(&value).unwrap(), h: h(), request, expires: Some(1) };
+            let left = parts.iter().try_fold(amount, |left, part| left.checked_sub(*part)).filter(|left| *left > 0);
+            let rest = Charge::of(&offer).ok().and_then(|charge| charge.permit2).map(|permit2| permit2.rest);
+            prop_assert_eq!(rest, left.map(|left| u128::from(left).into()));
+        }
+    }
+}

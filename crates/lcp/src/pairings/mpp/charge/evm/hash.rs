@@ -54,3 +54,32 @@ impl Method for TransactionHash {
         Err(NO_SIGNED_PLACE)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        mpp::sample::{self, RECIPIENT, TOKEN, challenge, h, object, paid, request},
+        pairing::Pairing,
+    };
+
+    fn built() -> Box<dyn Unsigned> {
+        let request = object(&format!("{{'amount':'10','currency':'{TOKEN}','recipient':'{RECIPIENT}','methodDetails':{{'chainId':84532}}}}"));
+        let choice = sample::choose(&PAIRING, "eip155:84532", challenge(&h(), "charge", "evm", request), "{}").unwrap();
+        sample::build(&PAIRING, &choice).unwrap()
+    }
+
+    #[test]
+    fn the_payer_sends_the_transaction() {
+        let unsigned = built();
+        let request = request(&*unsigned);
+        assert!(PAIRING.moves(&request));
+        let hash = h().to_string();
+        let payment = paid(&*unsigned, &hash.as_str().into()).unwrap();
+        assert_eq!(payment.get("payload"), Some(&Object::new().with("type", "hash").with("hash", hash.as_str()).into()));
+        assert_eq!(PAIRING.bound(&payment, None).unwrap_err(), NO_SIGNED_PLACE);
+        for answer in [Value::Null, "0x".into(), hash[2..].into(), (hash.clone() + "00").into()] {
+            assert_eq!(paid(&*unsigned, &answer).unwrap_err().code(), "mpp/credential-malformed");
+        }
+    }
+}

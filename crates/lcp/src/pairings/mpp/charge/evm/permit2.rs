@@ -79,3 +79,56 @@ impl Method for Permit2 {
         if *named.bytes() == challenge_hash(offer) { Ok(offer.h) } else { Err(WITNESS_NOT_CHALLENGE_HASH) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        mpp::sample::{self, RECIPIENT, TOKEN, challenge, h, object, paid, parsed, request, with_payload},
+        pairing::Pairing,
+    };
+
+    const SPENDER: &str = "0x4020CD856C882D5fb903D99CE35316A085Bb0001";
+    const OTHER: &str = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+
+    fn built(details: &str) -> Box<dyn Unsigned> {
+        let request = object(&format!(
+            "{{'amount':'10','currency':'{TOKEN}','externalId':'order','recipient':'{RECIPIENT}','methodDetails':{{'chainId':84532,'credentialTypes':['permit2']{details}}}}}"
+        ));
+        let choice = sample::choose(&PAIRING, "eip155:84532", challenge(&h(), "charge", "evm", request), &format!("{{'spender':'{SPENDER}'}}"));
+        sample::build(&PAIRING, &choice.unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_witness_names_the_challenge() {
+        let unsigned = built("");
+        let typed = request(&*unsigned).get("typedData").unwrap().clone();
+        assert_eq!(typed.get("primaryType"), Some(&"PermitWitnessTransferFrom".into()));
+        assert_eq!(typed.get("domain").unwrap().get("verifyingContract"), Some(&"0x000000000022D473030F116dDEE9F6B43aC78BA3".into()));
+        let payment = paid(&*unsigned, &"0x11".into()).unwrap();
+        assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+        let witness = |hash: &str| parsed(&format!("{{'challengeHash':'{hash}','externalId':'order'}}"));
+        for (name, value, code) in [
+            ("type", "authorization".into(), "mpp/credential-type"),
+            ("witness", Value::Null, "mpp/credential-malformed"),
+            ("witness", witness("0x"), "mpp/credential-malformed"),
+            ("witness", witness(&h().to_string()), "mpp/witness-not-challenge-hash"),
+        ] {
+            assert_eq!(PAIRING.bound(&with_payload(&payment, name, value), None).unwrap_err().code(), code);
+        }
+    }
+
+    #[test]
+    fn parts_go_to_their_recipients() {
+        let unsigned = built(&format!(",'permit2Address':'{OTHER}','splits':[{{'amount':'03','recipient':'{OTHER}'}}]"));
+        let typed = request(&*unsigned).get("typedData").unwrap().clone();
+        assert_eq!(typed.get("primaryType"), Some(&"PermitBatchWitnessTransferFrom".into()));
+        assert_eq!(typed.get("domain").unwrap().get("verifyingContract"), Some(&OTHER.into()));
+        let permitted = parsed(&format!("[{{'token':'{TOKEN}','amount':'7'}},{{'token':'{TOKEN}','amount':'3'}}]"));
+        assert_eq!(typed.get("message").unwrap().get("permitted"), Some(&permitted));
+        let payload = paid(&*unsigned, &"0x11".into()).unwrap().get("payload").unwrap().clone();
+        assert_eq!(payload.get("permit").unwrap().get("permitted"), Some(&permitted));
+        let details = format!("[{{'to':'{RECIPIENT}','requestedAmount':'7'}},{{'to':'{OTHER}','requestedAmount':'3'}}]");
+        assert_eq!(payload.get("transferDetails"), Some(&parsed(&details)));
+    }
+}

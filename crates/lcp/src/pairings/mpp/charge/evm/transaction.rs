@@ -62,3 +62,42 @@ impl Method for Transaction {
         Err(NO_SIGNED_PLACE)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        mpp::sample::{self, RECIPIENT, TOKEN, challenge, h, object, paid, parsed, request},
+        pairing::Pairing,
+        wire::rlp,
+    };
+
+    fn built() -> Box<dyn Unsigned> {
+        let request = object(&format!("{{'amount':'10','currency':'{TOKEN}','recipient':'{RECIPIENT}','methodDetails':{{'chainId':84532}}}}"));
+        let choice = sample::choose(&PAIRING, "eip155:84532", challenge(&h(), "charge", "evm", request), "{}").unwrap();
+        sample::build(&PAIRING, &choice).unwrap()
+    }
+
+    #[test]
+    fn the_transaction_is_of_the_chain() {
+        let unsigned = built();
+        let request = request(&*unsigned);
+        assert_eq!(request.get("broadcast"), Some(&false.into()));
+        assert!(!PAIRING.moves(&request));
+        // `transfer(address,uint256)` of 10 to the recipient.
+        let data = format!("0xa9059cbb{:0>64}{:0>64}", RECIPIENT[2..].to_lowercase(), "a");
+        assert_eq!(request.get("call"), Some(&parsed(&format!("{{'to':'{TOKEN}','data':'{data}'}}"))));
+        let signed = |chain: u128| {
+            let fields: Vec<_> =
+                (0..12).map(|place| if place == 8 { rlp::list(&[b""; 0]) } else { rlp::uint(if place == 0 { chain } else { 1 }.into()) }).collect();
+            encoding::hex(&[vec![2], rlp::list(&fields)].concat())
+        };
+        let payment = paid(&*unsigned, &signed(84532).into()).unwrap();
+        assert_eq!(payment.get("payload"), Some(&Object::new().with("type", "transaction").with("signature", signed(84532)).into()));
+        assert_eq!(PAIRING.bound(&payment, None).unwrap_err(), NO_SIGNED_PLACE);
+        assert_eq!(paid(&*unsigned, &signed(1).into()).unwrap_err().code(), "evm/chain-mismatch");
+        for answer in [Value::Null, "0x".into(), "0x01".into(), signed(84532)[2..].into()] {
+            assert_eq!(paid(&*unsigned, &answer).unwrap_err().code(), "mpp/credential-malformed");
+        }
+    }
+}

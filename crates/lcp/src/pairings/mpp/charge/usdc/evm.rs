@@ -65,3 +65,37 @@ impl Method for Usdc {
         if nonce == Charge::of(offer)?.nonce { Ok(offer.h) } else { Err(NONCE_NOT_USDC_DERIVATION) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        mpp::sample::{self, RECIPIENT, TOKEN, challenge, h, object, paid, with_payload},
+        pairing::Pairing,
+    };
+
+    #[test]
+    fn the_nonce_derives_from_the_challenge() {
+        let request = object(&format!(
+            "{{'amount':'5','currency':'{TOKEN}','methodDetails':{{'evm':{{'chainId':84532}},'type':'evm'}},'recipient':'{RECIPIENT}'}}"
+        ));
+        let asked = challenge(&h(), "charge", "usdc", request);
+        let inputs = "{'tokenDomain':{'name':'USDC','version':'2'}}";
+        let choice = sample::choose(&PAIRING, "eip155:84532", asked.clone(), inputs).unwrap();
+        let payment = paid(&*sample::build(&PAIRING, &choice).unwrap(), &"0x11".into()).unwrap();
+        assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+        let code = |name: &str, value: &str| PAIRING.bound(&with_payload(&payment, name, value), None).unwrap_err().code().to_owned();
+        assert_eq!(code("type", "transfer"), "mpp/credential-type");
+        assert_eq!(code("nonce", "0x"), "mpp/credential-malformed");
+        assert_eq!(code("nonce", &h().to_string()), "mpp/nonce-not-usdc-derivation");
+
+        // Each of these changes what the nonce derives from.
+        let credential = payment.as_object().unwrap();
+        for other in [asked.clone().with("realm", "other"), asked.clone().with("id", asked.get("id").unwrap().as_str().unwrap().replace(".0", ".1"))]
+        {
+            let moved = credential.clone().with("challenge", other).into();
+            assert_eq!(PAIRING.bound(&moved, None).unwrap_err(), NONCE_NOT_USDC_DERIVATION);
+        }
+        assert_eq!(sample::build(&PAIRING, &choice.with("challenge", asked.without("expires"))).err(), Some(crate::mpp::challenge::EXPIRES_REQUIRED));
+    }
+}

@@ -169,3 +169,119 @@ impl Payload for Transfer {
         Ok(Answered::Sent { source: text("source")?, payload })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{
+        mpp::sample::{self, PAYER, challenge, h, object, paid, parsed, request},
+        pairing::Pairing,
+    };
+
+    const SOLANA: &str = "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1";
+
+    fn asked() -> Object {
+        let request = object(&format!(
+            "{{'amount':'5','methodDetails':{{'gateway':{{'acceptedSources':['eip155:84532','{SOLANA}',5]}},'type':'gateway'}},'recipient':'any'}}"
+        ));
+        challenge(&h(), "charge", "usdc", request)
+    }
+
+    /// What a Gateway's client answers.
+    fn answer(salt: &Hash) -> Object {
+        let word = format!("0x{:0>64}", PAYER[2..].to_lowercase());
+        object(&format!(
+            "{{'source':'eip155:84532:{PAYER}','sourceNetwork':'eip155:84532','destinationNetwork':'{SOLANA}','maxFee':'2','signature':'0x11',
+            'burnIntent':{{'maxFee':'02','spec':{{'sourceSigner':'{word}','destinationRecipient':'{salt}','value':5,'salt':'{salt}'}}}}}}"
+        ))
+    }
+
+    #[test]
+    fn accepts_its_sources() {
+        let chosen = |network| sample::choose(&PAIRING, network, asked(), "{}");
+        assert_eq!(chosen("eip155:84532").unwrap(), Object::new().with("from", PAYER).with("now", 1_790_000_000u32).with("challenge", asked()));
+        assert!(chosen(SOLANA).is_ok());
+        assert_eq!(chosen("eip155:1").unwrap_err().code(), "mpp/no-payable-option");
+    }
+
+    #[test]
+    fn the_salt_derives_from_the_challenge_and_the_intent() {
+        let choice = sample::choose(&PAIRING, "eip155:84532", asked(), "{}").unwrap();
+        let unsigned = sample::build(&PAIRING, &choice).unwrap();
+        let preimage = request(&*unsigned).get("preimage").unwrap().as_object().unwrap().clone();
+        assert_eq!(preimage.get("recipient"), Some(&"any".into()));
+        // What the derivation hashes, written out.
+        let destination = base58::encode(h().bytes());
+        let derived = preimage
+            .with("method", "usdc")
+            .with("intent", "charge")
+            .with("type", "gateway")
+            .with("sourceNetwork", "eip155:84532")
+            .with("destinationNetwork", SOLANA)
+            .with("sourceDepositor", format!("eip155:84532:{PAYER}"))
+            .with("sourceSigner", format!("eip155:84532:{}", PAYER.to_lowercase()))
+            .with("destinationRecipient", format!("{SOLANA}:{destination}"))
+            .with("amount", "5")
+            .with("maxFee", "2");
+        let salt = crate::wire::evm::keccak(crate::json::canonical(&derived.into()).unwrap().as_bytes());
+        let answered = |salt: &Hash| {
+            let answer = answer(&h());
+            let intent = answer.get("burnIntent").unwrap().as_object().unwrap().clone();
+            let spec = intent.get("spec").unwrap().as_object().unwrap().clone().with("salt", salt);
+            paid(&*unsigned, &answer.with("burnIntent", intent.with("spec", spec)).into()).unwrap()
+        };
+        let payment = answered(&salt.into());
+        assert_eq!(payment.get("source"), Some(&format!("eip155:84532:{PAYER}").into()));
+        assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+        assert_eq!(PAIRING.bound(&answered(&h()), None).unwrap_err(), SALT_NOT_USDC_DERIVATION);
+        let unsourced = payment.as_object().unwrap().without("source").into();
+        assert_eq!(PAIRING.bound(&unsourced, None).unwrap_err(), CREDENTIAL_MALFORMED);
+    }
+
+    #[test]
+    fn an_answer_has_every_member() {
+        let unsigned = sample::build(&PAIRING, &sample::choose(&PAIRING, SOLANA, asked(), "{}").unwrap()).unwrap();
+        assert!(paid(&*unsigned, &answer(&h()).into()).is_ok());
+        for name in ["source", "sourceNetwork", "destinationNetwork", "maxFee", "signature", "burnIntent"] {
+            for value in [None, Some(""), Some("0x")] {
+                let answer = match value {
+                    None => answer(&h()).without(name),
+                    Some(value) => answer(&h()).with(name, value),
+                };
+                let malformed = value != Some("0x") || ["signature", "burnIntent"].contains(&name);
+                assert_eq!(paid(&*unsigned, &answer.into()).is_err(), malformed, "{name}: {value:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn reads_amounts_and_accounts() {
+        for (value, read) in
+            [("0", Some("0")), ("'000'", Some("0")), ("'007'", Some("7")), ("7.0", Some("7")), ("9007199254740991", Some("9007199254740991"))]
+        {
+            assert_eq!(amount(&parsed(value)).as_deref(), read, "{value}");
+        }
+        for value in ["-1", "1.5", "9007199254740992", "true", "''", "'+1'", "'1.0'", "null"] {
+            assert_eq!(amount(&parsed(value)), None, "{value}");
+        }
+        let word = Hash::parse(&format!("0x{:0>64}", &PAYER[2..])).unwrap();
+        assert_eq!(account(&"eip155:1".into(), &word), Some(format!("eip155:1:{}", PAYER.to_lowercase())));
+        assert_eq!(account(&"eip155:1".into(), &h()), None);
+        assert_eq!(account(&"solana:x".into(), &[0; 32].into()), Some(format!("solana:x:{}", "1".repeat(32))));
+        assert_eq!(account(&"eip155".into(), &word), None);
+        assert_eq!(account(&"cosmos:x".into(), &word), None);
+    }
+
+    proptest! {
+        /// Whatever stands in a payload, it is read or refused.
+        #[test]
+        fn any_payload(text in "[\\[\\]{}\":,a-zA-Z0-9]{0,80}", place in 0..4usize) {
+            let value = crate::json::parse(&text, 16).unwrap_or(Value::Null);
+            let mut payment = paid(&*sample::build(&PAIRING, &sample::choose(&PAIRING, SOLANA, asked(), "{}").unwrap()).unwrap(), &answer(&h()).into()).unwrap();
+            payment = sample::with_payload(&payment, ["type", "sourceNetwork", "destinationNetwork", "authorization"][place], value);
+            prop_assert!(PAIRING.bound(&payment, None).is_err());
+        }
+    }
+}
