@@ -8,6 +8,7 @@ mod text;
 mod value;
 mod write;
 
+pub(crate) use read::written_members;
 pub use read::{ParseError, parse, parse_bytes};
 pub use text::Text;
 pub use value::{Object, Value};

@@ -15,6 +15,7 @@ pub mod inputs;
 pub mod jose;
 pub mod json;
 pub mod legal_context;
+mod lightning;
 pub mod link;
 pub mod mpp;
 pub mod pairing;

@@ -1,5 +1,6 @@
 //! Wire formats of the rails. Nothing here knows a pairing.
 
+pub mod bolt11;
 pub mod evm;
 pub mod hedera;
 pub mod rlp;

@@ -6,6 +6,7 @@ pub mod document;
 pub(crate) mod eip155;
 pub(crate) mod erc7710;
 pub(crate) mod hedera;
+pub(crate) mod lnbtc;
 pub(crate) mod option;
 pub(crate) mod permit2;
 pub(crate) mod solana;
@@ -14,7 +15,7 @@ use crate::{
     Hash, Object, Refusal, Value,
     account::Account,
     json,
-    pairing::{Advertised, Buyer, Channel, Choice, Completed, Pairing, Unsigned},
+    pairing::{Advertised, Buyer, Channel, Choice, Completed, Pairing, Unsigned, broadcasts},
 };
 use document::Payment;
 
@@ -38,6 +39,11 @@ pub(crate) trait Scheme: Sync {
     fn choose(&self, order: &Order<'_>, account: &Account, buyer: &Buyer<'_>) -> Result<Object, Refusal>;
 
     fn build(&self, chosen: &Choice<'_>) -> Result<Box<dyn Unsigned>, Refusal>;
+
+    /// See [`Pairing::moves`].
+    fn moves(&self, request: &Value) -> bool {
+        broadcasts(request)
+    }
 
     /// What a pairing asks of a payment's outer members before its option is looked at.
     fn judge_envelope(&self, _payment: &Value) -> Result<(), Refusal> {
@@ -138,6 +144,10 @@ impl<S: Scheme> Pairing for X402<S> {
 
     fn build(&self, chosen: &Choice<'_>) -> Result<Box<dyn Unsigned>, Refusal> {
         self.0.build(chosen)
+    }
+
+    fn moves(&self, request: &Value) -> bool {
+        self.0.moves(request)
     }
 
     fn bound(&self, payment: &Value, _landed: Option<&Value>) -> Result<Hash, Refusal> {

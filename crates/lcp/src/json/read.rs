@@ -37,17 +37,30 @@ impl std::error::Error for ParseError {}
 /// assert!(parse("NaN", 1).is_err());
 /// ```
 pub fn parse(source: &str, max_depth: usize) -> Result<Value, ParseError> {
-    let mut reader = Reader { source: source.as_bytes(), at: 0 };
-    reader.space();
-    let value = reader.value(max_depth)?;
-    reader.space();
-    if reader.at == source.len() { Ok(value) } else { Err(reader.error(Kind::Syntax)) }
+    whole(source, |reader| reader.value(max_depth))
 }
 
 /// Reads JSON from bytes, which must be UTF-8 without a byte order mark.
 pub fn parse_bytes(source: &[u8], max_depth: usize) -> Result<Value, ParseError> {
-    let text = std::str::from_utf8(source).map_err(|error| ParseError { at: error.valid_up_to(), kind: Kind::NotUtf8 })?;
-    parse(text, max_depth)
+    parse(utf8(source)?, max_depth)
+}
+
+/// Reads a JSON text that is an object, from bytes as [`parse_bytes`] does, and gives its members as they are written: in
+/// their order, with every repetition.
+pub(crate) fn written_members(source: &[u8], max_depth: usize) -> Result<Vec<(Text, Value)>, ParseError> {
+    whole(utf8(source)?, |reader| reader.members(max_depth))
+}
+
+fn whole<T>(source: &str, read: impl FnOnce(&mut Reader<'_>) -> Result<T, ParseError>) -> Result<T, ParseError> {
+    let mut reader = Reader { source: source.as_bytes(), at: 0 };
+    reader.space();
+    let value = read(&mut reader)?;
+    reader.space();
+    if reader.at == source.len() { Ok(value) } else { Err(reader.error(Kind::Syntax)) }
+}
+
+fn utf8(source: &[u8]) -> Result<&str, ParseError> {
+    std::str::from_utf8(source).map_err(|error| ParseError { at: error.valid_up_to(), kind: Kind::NotUtf8 })
 }
 
 struct Reader<'a> {
@@ -91,7 +104,7 @@ impl Reader<'_> {
 
     fn value(&mut self, depth_left: usize) -> Result<Value, ParseError> {
         match self.peek() {
-            Some(b'{') => self.object(depth_left),
+            Some(b'{') => Ok(Object::from_source(self.members(depth_left)?).into()),
             Some(b'[') => self.array(depth_left),
             Some(b'"') => self.string().map(Value::String),
             Some(b't') => self.word("true", Value::Bool(true)),
@@ -123,14 +136,14 @@ impl Reader<'_> {
         }
     }
 
-    fn object(&mut self, depth_left: usize) -> Result<Value, ParseError> {
+    fn members(&mut self, depth_left: usize) -> Result<Vec<(Text, Value)>, ParseError> {
         let inner = depth_left.checked_sub(1).ok_or_else(|| self.error(Kind::TooDeep))?;
         self.expect(b'{')?;
         self.space();
         let mut members = Vec::new();
         if self.peek() == Some(b'}') {
             self.at += 1;
-            return Ok(Object::new().into());
+            return Ok(members);
         }
         loop {
             let name = self.string()?;
@@ -141,7 +154,7 @@ impl Reader<'_> {
             self.space();
             if self.peek() == Some(b'}') {
                 self.at += 1;
-                return Ok(Object::from_source(members).into());
+                return Ok(members);
             }
             self.expect(b',')?;
             self.space();
@@ -301,6 +314,17 @@ mod tests {
     #[test]
     fn last_duplicate_wins_in_the_first_place() {
         assert_eq!(write(&read(r#"{"b":1,"a":2,"b":3}"#)), r#"{"b":3,"a":2}"#);
+    }
+
+    #[test]
+    fn members_as_they_are_written() {
+        let members = written_members(br#" {"b":1,"1":2,"b":[{}]} "#, 3).unwrap();
+        let names: Vec<_> = members.iter().map(|(name, _)| name.as_str().unwrap()).collect();
+        assert_eq!((names, write(&members[2].1)), (vec!["b", "1", "b"], "[{}]".to_owned()));
+        assert_eq!(written_members(b"{}", 1), Ok(vec![]));
+        for source in [&b"[]"[..], b"1", b"", b"{} x", b"\xFF", b"{\"a\":[{}]}"] {
+            assert!(written_members(source, 2).is_err(), "{source:?}");
+        }
     }
 
     #[test]

@@ -1,4 +1,5 @@
 pub(crate) mod evm;
 pub(crate) mod hedera;
+pub(crate) mod lightning;
 pub(crate) mod solana;
 pub(crate) mod tempo;

@@ -1,3 +1,4 @@
 pub(crate) mod eip155;
 pub(crate) mod hedera;
+pub(crate) mod lnbtc;
 pub(crate) mod solana;
