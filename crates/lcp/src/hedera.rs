@@ -66,29 +66,22 @@ pub(crate) fn judge_decimals(choice: &Object) -> Result<(), Malformed> {
 
 /// What a choice says of a transaction, whatever it moves.
 pub(crate) struct Sending {
-    pub(crate) payer: EntityId,
+    /// The transaction, were the payer to pay its fee.
+    pub(crate) id: TransactionId,
     pub(crate) node: EntityId,
-    /// Below 2^63.
-    seconds: u64,
-    nanos: u64,
     pub(crate) max_fee: u64,
 }
 
 impl Sending {
     pub(crate) fn of(choice: &Object) -> Option<Self> {
         let start = choice.get(VALID_START)?;
+        let seconds = start.get(SECONDS).and_then(Value::as_str).and_then(uint64)?;
+        let nanos = start.get(NANOS).and_then(Value::as_safe_unsigned)?;
         Some(Self {
-            payer: EntityId::of(choice, "payer")?,
+            id: TransactionId::new(EntityId::of(choice, "payer")?, seconds, nanos)?,
             node: EntityId::of(choice, NODE)?,
-            seconds: start.get(SECONDS).and_then(Value::as_str).and_then(uint64)?,
-            nanos: start.get(NANOS).and_then(Value::as_safe_unsigned)?,
             max_fee: choice.get(MAX_FEE).and_then(Value::as_str).and_then(uint64)?,
         })
-    }
-
-    /// The transaction whose fee an account pays.
-    pub(crate) fn id(&self, fee_payer: EntityId) -> Option<TransactionId> {
-        TransactionId::new(fee_payer, self.seconds, self.nanos)
     }
 }
 

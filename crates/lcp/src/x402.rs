@@ -83,13 +83,19 @@ pub(crate) struct Order<'a> {
 impl<'a> Order<'a> {
     /// The order in a choice, held to the document it came from and to the pairing's own filter.
     pub(crate) fn of(scheme: &dyn Scheme, choice: &'a Object) -> Result<Self, Refusal> {
+        let order = Self::offered(choice)?;
+        scheme.serves(order.option()?)?;
+        Ok(order)
+    }
+
+    /// The order in a choice, held to the document it came from alone.
+    pub(crate) fn offered(choice: &'a Object) -> Result<Self, Refusal> {
         let order = Self { required: choice.get("required").unwrap_or(&Value::Null), accepted: choice.get("accepted").unwrap_or(&Value::Null) };
         document::version_2(order.required)?;
         let accepts = document::accepts(order.required)?;
         if !accepts.iter().any(|option| json::same(option, order.accepted)) {
             return Err(document::OPTION_NOT_IN_DOCUMENT);
         }
-        scheme.serves(order.option()?)?;
         Ok(order)
     }
 

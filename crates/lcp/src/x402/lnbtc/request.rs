@@ -27,11 +27,11 @@ const UNBOUND_METADATA: [&str; 2] = ["x402/payment", "progressToken"];
 /// document is of.
 pub(super) fn hash(extra: &Object, request: &Value, resource: Option<&Value>) -> Result<String, Refusal> {
     let request = request.as_object().ok_or(BINDING_MALFORMED)?;
+    let params = extra.get("requestBindingParams").and_then(Value::as_object).ok_or(BINDING_MALFORMED)?;
     let of_tool = request.has("server");
     if !names(extra, "requestBindingProfile", if of_tool { "mcp:1" } else { "http:1" }) {
         return Err(PROFILE_MISMATCH);
     }
-    let params = extra.get("requestBindingParams").and_then(Value::as_object).ok_or(BINDING_MALFORMED)?;
     let bound = if of_tool { tool_call(params, request)? } else { http_request(params, request, resource)? };
     let text = json::canonical(&bound.into()).ok_or(BINDING_MALFORMED)?;
     Ok(sha256(&[text.as_bytes()]))
@@ -39,7 +39,8 @@ pub(super) fn hash(extra: &Object, request: &Value, resource: Option<&Value>) ->
 
 fn http_request(params: &Object, request: &Object, resource: Option<&Value>) -> Result<Object, Refusal> {
     let text = |name| request.get(name).and_then(Value::as_str);
-    let listed = listed(params, "headers", |name| is_token(name) && name == name.to_ascii_lowercase(), &UNBOUND_HEADERS);
+    let is_small_token = |name: &Text| name.as_str().is_some_and(|name| is_token(name) && name == name.to_ascii_lowercase());
+    let listed = listed(params, "headers", is_small_token, &UNBOUND_HEADERS);
     let listed = listed.filter(|_| params.len() == 1).ok_or(BINDING_MALFORMED)?;
     let method = text("method").filter(|method| is_token(method)).ok_or(BINDING_MALFORMED)?;
     let url = text("url").filter(|url| is_http_url(url)).ok_or(BINDING_MALFORMED)?;
@@ -57,7 +58,7 @@ fn http_request(params: &Object, request: &Object, resource: Option<&Value>) -> 
 }
 
 fn tool_call(params: &Object, request: &Object) -> Result<Object, Refusal> {
-    let listed = listed(params, "metadata", |name| !name.is_empty(), &UNBOUND_METADATA);
+    let listed = listed(params, "metadata", |name| name.utf16_len() > 0, &UNBOUND_METADATA);
     let listed = listed.filter(|_| params.len() == 2 && params.has("server")).ok_or(BINDING_MALFORMED)?;
     let server = request.get("server").and_then(Value::as_str).filter(|url| is_plain_url(url)).ok_or(BINDING_MALFORMED)?;
     if !names(params, "server", server) {
@@ -79,9 +80,8 @@ fn tool_call(params: &Object, request: &Object) -> Result<Object, Refusal> {
 }
 
 /// The names that an option lists in a member: of the form asked for, sorted, none twice.
-fn listed<'a>(params: &'a Object, member: &str, is_form: fn(&str) -> bool, unbound: &[&str]) -> Option<Vec<&'a Text>> {
-    let of_form = |name: &str| is_form(name) && !unbound.contains(&name);
-    let name = |name: &'a Value| name.as_text().filter(|name| name.as_str().is_some_and(of_form));
+fn listed<'a>(params: &'a Object, member: &str, is_form: fn(&Text) -> bool, unbound: &[&str]) -> Option<Vec<&'a Text>> {
+    let name = |name: &'a Value| name.as_text().filter(|name| is_form(name) && !unbound.iter().any(|unbound| *name == unbound));
     let names: Vec<_> = params.get(member)?.as_array()?.iter().map(name).collect::<Option<_>>()?;
     names.is_sorted_by(|a, b| a < b).then_some(names)
 }

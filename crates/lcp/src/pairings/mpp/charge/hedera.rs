@@ -198,12 +198,12 @@ impl Paying {
         let sending = Sending::of(choice)?;
         let memo = encoding::hex(&attribution.memo(client));
         let transfer = Transfer {
-            id: sending.id(sending.payer)?,
+            id: sending.id,
             node: sending.node,
             max_fee: sending.max_fee,
             memo: &memo,
             token: Some(Token { id: charge.token, decimals: None }),
-            amounts: charge.amounts(sending.payer)?,
+            amounts: charge.amounts(sending.id.account)?,
         };
         Some(Self {
             challenge: offer.challenge.whole.as_object()?.clone(),

@@ -8,7 +8,7 @@ use crate::{
     hedera::{self, Inputs, OPTION_MALFORMED, Sending, body_request},
     inputs,
     pairing::{Buyer, Choice, Unsigned},
-    wire::hedera::{self as wire, EntityId, Token, Transfer},
+    wire::hedera::{self as wire, EntityId, Token, TransactionId, Transfer},
     x402::{
         Enveloped, Order, Payload, Scheme, Unserved, X402,
         document::{CHOICE_MALFORMED, INPUT_MISSING, NO_PAYABLE_OPTION, Payment, SIGNATURE_MALFORMED},
@@ -48,8 +48,10 @@ impl Scheme for Exact {
         let choice = chosen.choice;
         judge_order(choice)?;
         hedera::judge_decimals(choice).map_err(|_| CHOICE_MALFORMED)?;
+        let sending = Sending::of(choice).ok_or(OPTION_MALFORMED)?;
+        let decimals = decimals(choice)?;
         let order = Order::of(self, choice)?;
-        let body = body(order.option()?, choice, &chosen.h.lcp_string()).ok_or(OPTION_MALFORMED)?;
+        let body = body(order.option()?, &sending, decimals, &chosen.h.lcp_string()).ok_or(OPTION_MALFORMED)?;
         Ok(Box::new(Enveloped::new(&order, chosen.reference, Signed { body })))
     }
 
@@ -62,22 +64,23 @@ impl Scheme for Exact {
     }
 }
 
-/// The body of the transaction that a choice pays an option with.
-fn body(option: &Object, choice: &Object, memo: &str) -> Option<Vec<u8>> {
-    let sending = Sending::of(choice)?;
-    let decimals = match choice.get(DECIMALS) {
-        None => None,
-        Some(decimals) => Some(u32::try_from(decimals.as_safe_unsigned()?).ok()?),
-    };
+/// The decimals that a choice asks the token to have, if it does.
+fn decimals(choice: &Object) -> Result<Option<u32>, Refusal> {
+    let decimals = inputs::member(choice, DECIMALS, |decimals| decimals.as_safe_unsigned().and_then(|decimals| u32::try_from(decimals).ok()));
+    decimals.map_err(|_| OPTION_MALFORMED)
+}
+
+/// The body of the transaction that pays an option.
+fn body(option: &Object, sending: &Sending, decimals: Option<u32>, memo: &str) -> Option<Vec<u8>> {
     let price = price(option)?;
     let asset = EntityId::of(option, "asset").filter(|asset| *asset != EntityId::ZERO);
     let transfer = Transfer {
-        id: sending.id(EntityId::of(extra(option)?, FEE_PAYER)?)?,
+        id: TransactionId { account: EntityId::of(extra(option)?, FEE_PAYER)?, ..sending.id },
         node: sending.node,
         max_fee: sending.max_fee,
         memo,
         token: asset.map(|id| Token { id, decimals }),
-        amounts: vec![(sending.payer, -price), (EntityId::of(option, "payTo")?, price)],
+        amounts: vec![(sending.id.account, -price), (EntityId::of(option, "payTo")?, price)],
     };
     Some(transfer.body())
 }

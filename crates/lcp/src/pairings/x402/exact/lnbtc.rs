@@ -49,11 +49,9 @@ impl Scheme for Lnbtc {
     }
 
     fn build(&self, chosen: &Choice<'_>) -> Result<Box<dyn Unsigned>, Refusal> {
-        let order = Order::of(self, chosen.choice)?;
+        let order = Order::offered(chosen.choice)?;
         let option = order.option()?;
-        if metadata(&served_invoice(option)?)? != **chosen.h {
-            return Err(NO_METADATA);
-        }
+        serves(option, |invoice| if metadata(invoice)? == **chosen.h { Ok(()) } else { Err(NO_METADATA) })?;
         Ok(Box::new(Enveloped::new(&order, chosen.reference, Paying::of(option)?)))
     }
 

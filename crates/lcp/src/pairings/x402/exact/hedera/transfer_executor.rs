@@ -52,11 +52,11 @@ impl Scheme for TransferExecutor {
 
     fn build(&self, chosen: &Choice<'_>) -> Result<Box<dyn Unsigned>, Refusal> {
         judge_order(chosen.choice)?;
+        let now = chosen.choice.get("now").and_then(Value::as_safe_unsigned).ok_or(OPTION_MALFORMED)?;
         let order = Order::of(self, chosen.choice)?;
         let option = order.option()?;
-        let now = chosen.choice.get("now").and_then(Value::as_safe_unsigned);
         // Both are below 2^53.
-        let valid_before = now.zip(timeout(option)).map(|(now, timeout)| now + timeout).filter(|time| *time <= MAX_TIME);
+        let valid_before = timeout(option).map(|timeout| now + timeout).filter(|time| *time <= MAX_TIME);
         let executors = extra(option).and_then(executors).ok_or(OPTION_MALFORMED)?;
         let request = Object::new()
             .with("kind", "hedera-executor")
