@@ -9,7 +9,13 @@ use lcp::{
     encoding, json, link,
     pairing::{Buyer, Choice},
     registry,
-    wire::{evm, rlp},
+    wire::{
+        evm, rlp,
+        tempo::{
+            self,
+            channel::{Opening, Release},
+        },
+    },
 };
 use terms::{CancellationToken, Gate, Signer, SignerFailed};
 
@@ -31,6 +37,8 @@ pub const TARGETS: &[Target] = &[
     ("within", within),
     ("rlp", rlp_item),
     ("transaction", transaction),
+    ("tempo_transaction", tempo_transaction),
+    ("tempo_key_authorization", tempo_key_authorization),
     ("mcp_line", mcp_line),
 ];
 
@@ -165,6 +173,26 @@ pub fn rlp_item(data: &[u8]) {
 /// A signed EIP-1559 transaction.
 pub fn transaction(data: &[u8]) {
     assert!(evm::transaction::eip_1559_chain(data).is_none() || data.first() == Some(&2));
+}
+
+/// A signed Tempo transaction: a call that opens a channel opens it under the call's salt.
+pub fn tempo_transaction(data: &[u8]) {
+    let Some(transaction) = tempo::Transaction::read(data) else { return };
+    if let Some(sender) = transaction.sender() {
+        let _ = transaction.expiring_nonce_hash(&sender);
+    }
+    for call in &transaction.calls {
+        let _ = tempo::tip20::memo(call.data);
+        for release in [Release::V1, Release::V2] {
+            let opening = Opening::read(release, call.data);
+            assert!(opening.is_none_or(|opening| release.opens(call.data) && release.salt(call.data) == Some(&opening.salt)));
+        }
+    }
+}
+
+/// A signed key authorization.
+pub fn tempo_key_authorization(data: &[u8]) {
+    let _ = tempo::KeyAuthorization::read(data);
 }
 
 /// A line from an MCP client: whatever it is, the session goes on and a ping behind it is answered.

@@ -56,6 +56,14 @@ pub fn is_decimal(text: &str, max_digits: usize) -> bool {
     (1..=max_digits).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit())
 }
 
+/// A decimal without leading zeros.
+pub fn plain_decimal(digits: &str) -> &str {
+    match digits.trim_start_matches('0') {
+        "" => "0",
+        significant => significant,
+    }
+}
+
 /// The number that 1 to 78 decimal digits name, if it is below 2^64; leading zeros are allowed.
 pub fn uint64(text: &str) -> Option<u64> {
     is_decimal(text, 78).then(|| text.parse().ok())?

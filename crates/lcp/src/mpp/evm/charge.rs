@@ -7,13 +7,13 @@ use crate::{
     wire::evm::{self, U256, permit2},
 };
 
-const SPLITS_MALFORMED: Refusal = Refusal::new("mpp/splits-malformed");
+pub(crate) const SPLITS_MALFORMED: Refusal = Refusal::new("mpp/splits-malformed");
 
 /// The selector of `transfer(address,uint256)`.
 const TRANSFER: [u8; 4] = [0xA9, 0x05, 0x9C, 0xBB];
 
 /// Most parts that go to others than the recipient.
-const MAX_SPLITS: usize = 10;
+pub(crate) const MAX_SPLITS: usize = 10;
 
 /// A way to pay, and what a credential of it calls its type.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -122,7 +122,7 @@ impl<'a> Charge<'a> {
 }
 
 /// An `amount`, a decimal below 2^256, as written and as a number.
-fn amount(object: &Object) -> Option<(&str, U256)> {
+pub(crate) fn amount(object: &Object) -> Option<(&str, U256)> {
     let text = object.get("amount").and_then(Value::as_str)?;
     U256::from_decimal(text).map(|value| (text, value))
 }
