@@ -11,6 +11,7 @@ pub mod decline;
 pub mod encoding;
 pub mod hash;
 pub mod inputs;
+pub mod jose;
 pub mod json;
 pub mod legal_context;
 pub mod link;

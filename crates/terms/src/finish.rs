@@ -41,11 +41,11 @@ pub fn finish(pairing: &dyn Pairing, atr: &[u8], chosen: &Value, signature: &Val
     }
 
     let h = ConfirmedHash::rehash(atr);
-    let refused = |refusal: &_| Declined::refused(DeclineCode::OfferUnreadable, refusal);
-    let unsigned = pairing.build(&Choice { choice, reference, h: &h, atr }).map_err(|refusal| refused(&refusal))?;
-    let first_request = unsigned.request().map_err(|refusal| refused(&refusal))?;
-    let moves = !signature.is_null() && first_request.is_some_and(|request| pairing.moves(&request));
-    let moved = |signed: &Value| moves.then(|| Moved { signed: signed.clone(), atr: atr.to_vec(), h: *h });
+    let unsigned =
+        pairing.build(&Choice { choice, reference, h: &h, atr }).map_err(|refusal| Declined::refused(DeclineCode::OfferUnreadable, &refusal))?;
+    // Asked only where the payment is declined after the wallet acted.
+    let moves = || !signature.is_null() && unsigned.request().ok().flatten().is_some_and(|request| pairing.moves(&request));
+    let moved = |signed: &Value| moves().then(|| Moved { signed: signed.clone(), atr: atr.to_vec(), h: *h });
 
     let (signed, landed) = match unsigned.complete(signature) {
         Ok(Completed::Next(request)) => return Ok(Finished::Next { request, h: *h }),

@@ -1,5 +1,7 @@
 use std::fmt;
 
+use compact_str::CompactString;
+
 /// A JSON string: any sequence of UTF-16 code units.
 ///
 /// A string that is well-formed Unicode is held as `str`; one with a lone surrogate is held in the WTF-8 form, so two
@@ -9,7 +11,8 @@ pub struct Text(Repr);
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Repr {
-    Utf8(Box<str>),
+    /// Up to 24 bytes stand in place: names of members rarely need a heap.
+    Utf8(CompactString),
     /// INVARIANT: holds at least one encoded lone surrogate, and no encoded surrogate pair.
     Wtf8(Box<[u8]>),
 }

@@ -1,4 +1,4 @@
-use super::{MAX_DEPTH, Text, Value};
+use super::{MAX_DEPTH, Object, Text, Value};
 
 /// The compact JSON text, as `JSON.stringify` writes it: members in their order, ECMAScript number forms, a lone
 /// surrogate as an escape, an infinity as `null`.
@@ -28,7 +28,36 @@ pub fn canonical(value: &Value) -> Option<String> {
 /// Whether two values are one: the very same array or object, or equal in RFC 8785 form. A value without that form
 /// equals nothing but itself.
 pub fn same(a: &Value, b: &Value) -> bool {
-    a.is(b) || canonical(a).is_some_and(|a| canonical(b) == Some(a))
+    a.is(b) || same_form(a, b, MAX_DEPTH)
+}
+
+/// Whether both have a canonical form, and the same one.
+#[allow(clippy::float_cmp)] // one double has one text
+fn same_form(a: &Value, b: &Value, levels: usize) -> bool {
+    match (a, b) {
+        (Value::Null, Value::Null) => true,
+        (Value::Bool(a), Value::Bool(b)) => a == b,
+        (Value::Number(a), Value::Number(b)) => a.is_finite() && a == b,
+        (Value::String(a), Value::String(b)) => a.as_str().is_some() && a == b,
+        (Value::Array(a), Value::Array(b)) => levels > 0 && a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same_form(a, b, levels - 1)),
+        (Value::Object(a), Value::Object(b)) => {
+            let same_member = |((a_name, a), (b_name, b)): ((&Text, &Value), (&Text, &Value))| {
+                a_name.as_str().is_some() && a_name == b_name && same_form(a, b, levels - 1)
+            };
+            // Mostly the members stand in the same order; only else are they sorted.
+            let same_order = a.iter().zip(b.iter()).all(|((a, _), (b, _))| a == b);
+            levels > 0
+                && a.len() == b.len()
+                && if same_order { a.iter().zip(b.iter()).all(same_member) } else { sorted(a).into_iter().zip(sorted(b)).all(same_member) }
+        }
+        _ => false,
+    }
+}
+
+fn sorted(object: &Object) -> Vec<(&Text, &Value)> {
+    let mut members: Vec<_> = object.iter().collect();
+    members.sort_by_key(|(name, _)| *name);
+    members
 }
 
 fn has_canonical_scalars(value: &Value) -> bool {
@@ -65,10 +94,10 @@ fn write_value(out: &mut String, value: &Value, order: Members) {
             out.push(']');
         }
         Value::Object(object) => {
-            let mut members: Vec<_> = object.iter().collect();
-            if let Members::Sorted = order {
-                members.sort_by_key(|(name, _)| *name);
-            }
+            let members = match order {
+                Members::AsHeld => object.iter().collect(),
+                Members::Sorted => sorted(object),
+            };
             out.push('{');
             for (index, (name, value)) in members.into_iter().enumerate() {
                 if index > 0 {
@@ -142,6 +171,37 @@ mod tests {
         let sorted = |source: &str| write_sorted(&parse(source, 100).unwrap());
         assert_eq!(sorted(r#"{"\ud800":{"b":1,"a":2},"10":null,"9":"\udfff"}"#), r#"{"10":null,"9":"\udfff","\ud800":{"a":2,"b":1}}"#);
         assert_eq!(sorted(&("[".repeat(65) + &"]".repeat(65))), "[".repeat(65) + &"]".repeat(65));
+    }
+
+    #[test]
+    fn same_is_equality_of_canonical_forms() {
+        let texts = [
+            "1",
+            "1.0",
+            "true",
+            "null",
+            "\"1\"",
+            "[]",
+            "{}",
+            "[1]",
+            "[1,2]",
+            "{\"a\":1}",
+            "{\"a\":1,\"b\":[{}]}",
+            "{\"b\":[{}],\"a\":1.0}",
+            "[1e400]",
+            "1e400",
+            "\"\\ud800\"",
+            "-0",
+            "0",
+        ];
+        for a in texts {
+            for b in texts {
+                let (a, b) = (parse(a, 9).unwrap(), parse(b, 9).unwrap());
+                assert_eq!(same(&a, &b), canonical(&a).is_some() && canonical(&a) == canonical(&b), "{a:?} {b:?}");
+            }
+        }
+        let nested = |levels: usize| parse(&("[".repeat(levels) + &"]".repeat(levels)), 99).unwrap();
+        assert!(same(&nested(64), &nested(64)) && !same(&nested(65), &nested(65)));
     }
 
     #[test]
