@@ -176,7 +176,7 @@ fn lines(name: &str) -> Vec<Value> {
 }
 
 /// Holds what was made to what stands in the file.
-fn same(name: &str, made: Vec<Value>) {
+fn same(name: &str, made: &[Value]) {
     if std::env::var_os("UPDATE").is_some() {
         fs::write(file(name), made.iter().map(|line| json::write(line) + "\n").collect::<String>()).unwrap();
     }
@@ -212,7 +212,7 @@ fn decoded(transaction: &Value) -> Transaction {
 fn solders_reads_and_kit_compiles_what_is_asked() {
     let row = |(name, _, unsigned): &(&str, _, Box<dyn Unsigned>)| Object::new().with("name", *name).with("message", message(&**unsigned)).into();
     let requests: Vec<Value> = all_built().iter().map(row).collect();
-    same("requests.jsonl", requests.clone());
+    same("requests.jsonl", &requests);
     assert_eq!(lines("compiled.jsonl"), requests);
 }
 
@@ -230,7 +230,7 @@ fn the_payers_signatures_verify_and_the_payments_carry_the_hash() {
             assert_eq!(pairing.bound(&payment, None), Ok(Hash::of(ATR)), "{name}");
         }
     }
-    same("transactions.jsonl", made);
+    same("transactions.jsonl", &made);
 
     let verified = lines("verified.jsonl");
     assert_eq!(verified.len(), CASES.len());

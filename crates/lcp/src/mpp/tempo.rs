@@ -1,7 +1,14 @@
-//! Charges of the method `tempo`: transfers of one transaction, the first of which bears a memo that names the challenge.
+//! What the methods on Tempo share, and the charge: transfers in one transaction, the first of which bears a memo that names
+//! the challenge.
 
 use super::{
-    INPUT_MALFORMED, INPUT_MISSING, NOT_THIS_PAIRING, Offer, REQUEST_MALFORMED, attribution::Attribution, challenge::EXPIRES_REQUIRED, evm::Payer,
+    INPUT_MALFORMED, INPUT_MISSING, NOT_THIS_PAIRING, Offer, REQUEST_MALFORMED,
+    attribution::Attribution,
+    challenge::EXPIRES_REQUIRED,
+    evm::{
+        Payer,
+        charge::{MAX_SPLITS, SPLITS_MALFORMED, amount},
+    },
 };
 use crate::{
     Hash, Object, Refusal, Value, encoding, inputs,
@@ -15,14 +22,11 @@ use crate::{
 pub(crate) const TX_MALFORMED: Refusal = Refusal::new("tempo/tx-malformed");
 const CARRIER_TAKEN: Refusal = Refusal::new("mpp/carrier-taken");
 const MODES_PULL_ONLY: Refusal = Refusal::new("mpp/modes-pull-only");
-const SPLITS_MALFORMED: Refusal = Refusal::new("mpp/splits-malformed");
 const MEMO_NOT_BOUND: Refusal = Refusal::new("tempo/memo-not-bound");
 const AMBIGUOUS: Refusal = Refusal::new("tempo/ambiguous");
 
 /// The chain of a charge that names none.
 const DEFAULT_CHAIN: u64 = 42_431;
-/// Most transfers that go to others than the recipient.
-const MAX_SPLITS: usize = 10;
 
 /// Who sends the transaction.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,7 +53,7 @@ pub(crate) struct Charge<'a> {
     /// The token, as written.
     token: &'a str,
     /// The memos that name the challenge.
-    pub(crate) attribution: Attribution,
+    attribution: Attribution,
     expires: i64,
     transfers: Vec<Transfer>,
 }
@@ -67,7 +71,7 @@ impl<'a> Charge<'a> {
         let details = offer.details();
         let token = evm::address(&offer.request, "currency").ok_or(REQUEST_MALFORMED)?;
         let recipient = address(&offer.request, "recipient").ok_or(REQUEST_MALFORMED)?;
-        let amount = amount(&offer.request).ok_or(REQUEST_MALFORMED)?;
+        let (_, amount) = amount(&offer.request).ok_or(REQUEST_MALFORMED)?;
         let chain_id = chain_id(details, DEFAULT_CHAIN).ok_or(REQUEST_MALFORMED)?;
         if amount == U256::from(0) {
             return Err(NOT_THIS_PAIRING);
@@ -129,11 +133,6 @@ impl<'a> Charge<'a> {
     }
 }
 
-/// A request's or a split's `amount`: a decimal below 2^256.
-fn amount(object: &Object) -> Option<U256> {
-    object.get("amount").and_then(Value::as_str).and_then(U256::from_decimal)
-}
-
 fn modes(details: &Object) -> Result<Vec<Mode>, Refusal> {
     let listed = match details.get("supportedModes") {
         None => vec![Mode::Pull, Mode::Push],
@@ -157,7 +156,7 @@ fn read_splits(splits: &Value) -> Option<Vec<Transfer>> {
     let split = |split: &Value| {
         let split = split.as_object()?;
         let memo = inputs::member(split, "memo", |memo| memo.as_str().and_then(Hash::parse)).ok()?;
-        let amount = amount(split).filter(|amount| *amount > U256::from(0))?;
+        let (_, amount) = amount(split).filter(|(_, amount)| *amount > U256::from(0))?;
         Some(Transfer { recipient: address(split, "recipient")?, amount, memo: memo.map(|memo| *memo.bytes()) })
     };
     splits.iter().map(split).collect()

@@ -218,11 +218,14 @@ fn write_bytes(wire: &mut Vec<u8>, bytes: &[u8]) {
 
 /// A compact-u16: seven bits a byte, least first, with the high bit where more follow.
 fn write_length(wire: &mut Vec<u8>, mut length: usize) {
-    while length >= 0x80 {
-        wire.push((length & 0x7F) as u8 | 0x80);
+    loop {
+        let [low, ..] = length.to_le_bytes();
         length >>= 7;
+        if length == 0 {
+            return wire.push(low);
+        }
+        wire.push(low | 0x80);
     }
-    wire.push((length & 0x7F) as u8);
 }
 
 /// What is left to read.

@@ -219,11 +219,11 @@ mod tests {
                 kind: kind(case),
                 key: peers::address(case, "key"),
                 expiry: uint(case, "expiry"),
-                token: peers::address(&cases("channels")[0].get("descriptor").unwrap(), "token"),
+                token: peers::address(cases("channels")[0].get("descriptor").unwrap(), "token"),
                 limit: U256::from_decimal(text(limit, "amount")).unwrap(),
                 period: uint(limit, "period"),
                 selector: tip20::TRANSFER_WITH_MEMO,
-                recipient: peers::address(&cases("channels")[0].get("descriptor").unwrap(), "payee"),
+                recipient: peers::address(cases("channels")[0].get("descriptor").unwrap(), "payee"),
                 witness: word(case, "witness"),
             };
             assert_eq!(keccak(&key.authorization()), word(case, "digest"));
@@ -261,35 +261,36 @@ mod tests {
         for witness in [rlp::string(&[1; 31]), rlp::string(&[1; 33]), empty()] {
             assert!(!reads(&with(6, witness)));
         }
-        let outer = |parts: &[Vec<u8>]| KeyAuthorization::read(&rlp::list(parts)).is_some();
-        let authorization = rlp::list(&members());
-        assert!(outer(&[authorization.clone(), rlp::string(b"")]));
-        assert!(!outer(&[authorization.clone(), empty()]) && !outer(&[authorization.clone()]) && !outer(&[]));
-        assert!(!outer(&[authorization.clone(), empty(), empty()]) && !outer(&[rlp::string(&authorization), rlp::string(b"")]));
+        let outer = |parts: &[&[u8]]| KeyAuthorization::read(&rlp::list(parts)).is_some();
+        let (authorization, none, list) = (rlp::list(&members()), rlp::string(b""), empty());
+        assert!(outer(&[&authorization, &none]));
+        assert!(!outer(&[&authorization, &list]) && !outer(&[&authorization]) && !outer(&[]));
+        assert!(!outer(&[&authorization, &none, &none]) && !outer(&[&rlp::string(&authorization), &none]));
     }
 
     #[test]
     fn limits_and_scopes_have_their_forms() {
-        let (token, selector, list) = (rlp::string(&[8; 20]), rlp::string(&[1; 4]), |items: &[Vec<u8>]| rlp::list(items));
-        let limit = |parts: &[Vec<u8>]| reads(&with(4, list(&[list(parts)])));
-        let amount = rlp::uint(5.into());
-        assert!(limit(&[token.clone(), amount.clone()]) && limit(&[token.clone(), amount.clone(), amount.clone()]));
-        assert!(!limit(&[token.clone()]) && !limit(&[]) && !limit(&[token.clone(), amount.clone(), amount.clone(), amount.clone()]));
-        assert!(!limit(&[rlp::string(&[8; 19]), amount.clone()]) && !limit(&[token.clone(), rlp::string(&[0, 5])]));
-        assert!(!limit(&[token.clone(), amount, rlp::string(&[0])]));
-        assert!(!reads(&with(4, list(&[token.clone()]))));
+        let list = |items: &[&[u8]]| rlp::list(items);
+        let (token, amount, selector) = (&*rlp::string(&[8; 20]), &*rlp::uint(5.into()), &*rlp::string(&[1; 4]));
+        let (short, none, empty) = (&*rlp::string(&[8; 3]), &*rlp::string(b""), &*empty());
 
-        let scope = |parts: &[Vec<u8>]| reads(&with(5, list(&[list(parts)])));
-        let rule = |parts: &[Vec<u8>]| scope(&[token.clone(), list(&[list(parts)])]);
-        assert!(scope(&[token.clone(), empty()]) && rule(&[selector.clone(), empty()]) && rule(&[selector.clone(), list(&[token.clone()])]));
-        assert!(!scope(&[token.clone()]) && !scope(&[token.clone(), empty(), empty()]) && !scope(&[token.clone(), rlp::string(b"")]));
-        assert!(!rule(&[selector.clone()]) && !rule(&[rlp::string(&[1; 3]), empty()]) && !rule(&[selector.clone(), rlp::string(b"")]));
-        assert!(!rule(&[selector.clone(), list(&[rlp::string(&[8; 19])])]) && !rule(&[empty(), empty()]));
+        let limit = |parts: &[&[u8]]| reads(&with(4, list(&[&list(parts)])));
+        assert!(limit(&[token, amount]) && limit(&[token, amount, amount]));
+        assert!(!limit(&[token]) && !limit(&[]) && !limit(&[token, amount, amount, amount]));
+        assert!(!limit(&[short, amount]) && !limit(&[token, &rlp::string(&[0, 5])]) && !limit(&[token, amount, &rlp::string(&[0])]));
+        assert!(!reads(&with(4, list(&[token]))));
 
-        let limits = |count: usize| reads(&with(4, list(&vec![list(&[token.clone(), rlp::uint(5.into())]); count])));
-        let scopes = |count: usize| reads(&with(5, list(&vec![list(&[token.clone(), empty()]); count])));
-        let rules = |count: usize| scope(&[token.clone(), list(&vec![list(&[selector.clone(), empty()]); count])]);
-        let recipients = |count: usize| rule(&[selector.clone(), list(&vec![token.clone(); count])]);
+        let scope = |parts: &[&[u8]]| reads(&with(5, list(&[&list(parts)])));
+        let rule = |parts: &[&[u8]]| scope(&[token, &list(&[&list(parts)])]);
+        assert!(scope(&[token, empty]) && rule(&[selector, empty]) && rule(&[selector, &list(&[token])]));
+        assert!(!scope(&[token]) && !scope(&[token, empty, empty]) && !scope(&[token, none]) && !scope(&[short, empty]));
+        assert!(!rule(&[selector]) && !rule(&[short, empty]) && !rule(&[selector, none]) && !rule(&[empty, empty]));
+        assert!(!rule(&[selector, &list(&[short])]) && !rule(&[selector, &list(&[empty])]) && !scope(&[token, &list(&[selector])]));
+
+        let limits = |count: usize| reads(&with(4, list(&vec![&*list(&[token, amount]); count])));
+        let scopes = |count: usize| reads(&with(5, list(&vec![&*list(&[token, empty]); count])));
+        let rules = |count: usize| scope(&[token, &list(&vec![&*list(&[selector, empty]); count])]);
+        let recipients = |count: usize| rule(&[selector, &list(&vec![token; count])]);
         assert!(limits(16) && scopes(16) && rules(16) && recipients(16));
         assert!(!limits(17) && !scopes(17) && !rules(17) && !recipients(17));
     }
