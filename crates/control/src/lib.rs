@@ -1,0 +1,16 @@
+//! The payment control plane, pure: money, time, policy, and the decision on a payment request.
+//!
+//! Nothing here does I/O, reads a clock or draws randomness: facts, the time and fresh ids are passed in, and the same
+//! facts give the same answer.
+
+pub mod fault;
+pub mod ids;
+pub mod money;
+pub mod pointer;
+pub mod time;
+
+pub use fault::{Fault, FaultCode};
+pub use ids::Ids;
+pub use money::{Currency, Money};
+pub use pointer::Pointer;
+pub use time::Instant;
