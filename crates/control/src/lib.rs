@@ -3,9 +3,11 @@
 //! Nothing here does I/O, reads a clock or draws randomness: facts, the time and fresh ids are passed in, and the same
 //! facts give the same answer.
 
+pub mod confusable;
 pub mod fault;
 pub mod ids;
 pub mod money;
+pub mod payee;
 pub mod pointer;
 pub mod time;
 
