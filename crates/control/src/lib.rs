@@ -6,13 +6,18 @@
 pub mod confusable;
 pub mod fault;
 pub mod ids;
+pub mod intent;
 pub mod money;
 pub mod payee;
 pub mod pointer;
+pub mod policy;
+mod read;
+pub mod request;
 pub mod time;
+pub mod window;
 
 pub use fault::{Fault, FaultCode};
 pub use ids::Ids;
-pub use money::{Currency, Money};
+pub use money::{Asset, Currency, Money};
 pub use pointer::Pointer;
 pub use time::Instant;

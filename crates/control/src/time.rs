@@ -77,10 +77,6 @@ impl Instant {
         // The range lies inside jiff's.
         Timestamp::from_millisecond(self.0).unwrap_or(Timestamp::UNIX_EPOCH)
     }
-
-    pub(crate) fn of(timestamp: Timestamp) -> Self {
-        Self::from_millis(timestamp.as_millisecond())
-    }
 }
 
 /// The shape alone; jiff judges the numbers, but would take other shapes too.

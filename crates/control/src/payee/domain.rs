@@ -48,6 +48,11 @@ impl Domain {
         Ok(domain)
     }
 
+    /// A name that was read before: a domain, or a parent of one down to the registrable.
+    pub(crate) fn known(ascii: &str) -> Self {
+        Self(ascii.into())
+    }
+
     /// The ASCII form.
     pub fn as_str(&self) -> &str {
         &self.0
