@@ -3,6 +3,7 @@
 //! Nothing here does I/O, reads a clock or draws randomness: facts, the time and fresh ids are passed in, and the same
 //! facts give the same answer.
 
+pub mod card_number;
 pub mod confusable;
 pub mod fault;
 pub mod ids;

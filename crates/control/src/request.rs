@@ -203,3 +203,123 @@ fn read_trace(field: &Field<'_>, form: Form) -> Result<Vec<(String, String)>, Fa
     };
     field.entries(MAX_TRACE_MEMBERS)?.into_iter().map(read).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEX: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+
+    fn read_as(form: Form, source: &str) -> Result<PaymentRequestCreate, String> {
+        let value = lcp::json::parse(source, 16).unwrap();
+        PaymentRequestCreate::read(&value, form, &[]).map_err(|fault| format!("{} {}", fault.pointer, fault.code))
+    }
+
+    /// The smallest request with these members set in it.
+    fn with(members: &str) -> String {
+        let smallest = r#"{"payee":{"domain":"shop.example"},"amount":{"value":"48.00","currency":"USD"},"purpose":"printer paper"}"#;
+        let mut whole = lcp::json::parse(smallest, 8).unwrap().as_object().unwrap().clone();
+        let more = lcp::json::parse(members, 16).unwrap();
+        more.as_object().unwrap().iter().for_each(|(name, value)| whole.set(name.clone(), value));
+        lcp::json::write(&whole.into())
+    }
+
+    #[test]
+    fn every_member_of_the_rest_form() {
+        let source = with(&format!(
+            r#"{{"agent_id":"agt_01jdqz4d4n9v8h2k6m3p5r7t9w","payee":{{"name":"Ream & Rule","domain":"ReamAndRule.com","merchant_id":"acct_1"}},
+            "checkout":{{"protocol":"ucp","reference":"chk_1"}},"evidence":[{{"type":"quote","ref":"https://reamandrule.com/q","digest":"sha256:{HEX}"}}],
+            "trace":{{"ref":"run-7","digest":"{HEX}","note":"x"}},"complete_checkout":true,"intent":{{"text":"paper","slots":{{"category":"office"}}}},
+            "catalog_snapshot_hash":"{HEX}","policy_snapshot_hash":"0x{HEX}"}}"#
+        ));
+        let request = read_as(Form::Rest, &source).unwrap();
+        assert_eq!(request.payee.key().unwrap().to_string(), "merchant:acct_1");
+        assert_eq!(request.amount.to_string(), "48.00 USD");
+        assert_eq!((request.protocol(), request.complete_checkout), (Protocol::Ucp, true));
+        assert_eq!(request.subject(), Subject::Checkout("chk_1".into()));
+        assert_eq!(request.to_json().get("payee").and_then(|payee| payee.get("domain")).and_then(Value::as_str), Some("reamandrule.com"));
+        assert!(lcp::json::canonical(&request.to_json().into()).is_some());
+    }
+
+    #[test]
+    fn each_form_has_members_of_its_own() {
+        assert_eq!(read_as(Form::Mcp, &with(r#"{"idempotency_key":"k-1"}"#)).unwrap().idempotency_key.as_deref(), Some("k-1"));
+        assert_eq!(read_as(Form::Rest, &with(r#"{"idempotency_key":"k-1"}"#)).unwrap_err(), "/idempotency_key unknown_member");
+        assert_eq!(read_as(Form::Mcp, &with(r#"{"agent_id":"agt_01jdqz4d4n9v8h2k6m3p5r7t9w"}"#)).unwrap_err(), "/agent_id unknown_member");
+        assert_eq!(read_as(Form::Mcp, &with(r#"{"trace":{"ref":"a"}}"#)).unwrap_err(), "/trace/digest missing_member");
+        assert_eq!(
+            read_as(Form::Mcp, &with(&format!(r#"{{"trace":{{"ref":"a","digest":"{HEX}","x":"y"}}}}"#))).unwrap_err(),
+            "/trace/x unknown_member"
+        );
+    }
+
+    #[test]
+    fn null_stands_for_no_checkout_and_no_trace() {
+        for form in [Form::Rest, Form::Mcp] {
+            let request = read_as(form, &with(r#"{"checkout":null,"trace":null}"#)).unwrap();
+            assert_eq!((request.checkout.clone(), request.trace.clone(), request.protocol()), (None, None, Protocol::Card));
+            assert_eq!(request.subject(), Subject::Purpose("printer paper".into()));
+        }
+    }
+
+    #[test]
+    fn faults_say_where() {
+        for (members, fault) in [
+            (r#"{"colour":"red"}"#, "/colour unknown_member"),
+            (r#"{"payee":{}}"#, "/payee missing_member"),
+            (r#"{"payee":{"name":"\u200b"}}"#, "/payee/name malformed"),
+            (r#"{"payee":{"domain":"https://shop.example/"}}"#, "/payee/domain domain_malformed"),
+            (r#"{"payee":{"domain":"127.0.0.1"}}"#, "/payee/domain domain_malformed"),
+            (r#"{"payee":{"domain":"p\u0430ypal.com"}}"#, "/payee/domain domain_confusable"),
+            (r#"{"payee":{"merchant_id":"a b"}}"#, "/payee/merchant_id malformed"),
+            (r#"{"payee":{"name":"A","email":"a@b"}}"#, "/payee/email unknown_member"),
+            (r#"{"amount":{"value":"-5","currency":"USD"}}"#, "/amount/value amount_malformed"),
+            (r#"{"amount":{"value":"5.001","currency":"USD"}}"#, "/amount/value amount_precision"),
+            (r#"{"amount":{"value":"0.00","currency":"USD"}}"#, "/amount/value amount_zero"),
+            (r#"{"amount":{"value":"5","currency":"usd"}}"#, "/amount/currency unknown_currency"),
+            (r#"{"amount":{"value":"5","currency":"eip155:1/slip44:60"}}"#, "/amount/currency unknown_currency"),
+            (r#"{"amount":{"value":5,"currency":"USD"}}"#, "/amount/value wrong_type"),
+            (r#"{"amount":"5 USD"}"#, "/amount wrong_type"),
+            (r#"{"purpose":""}"#, "/purpose too_short"),
+            (r#"{"purpose":"a\nb"}"#, "/purpose control_character"),
+            (r#"{"purpose":null}"#, "/purpose wrong_type"),
+            (r#"{"checkout":{"protocol":"cash","reference":"x"}}"#, "/checkout/protocol not_allowed"),
+            (r#"{"checkout":{"protocol":"ucp"}}"#, "/checkout/reference missing_member"),
+            (r#"{"checkout":{"protocol":"x402","reference":"weather"}}"#, "/checkout/reference url_malformed"),
+            (r#"{"checkout":{"protocol":"mpp","reference":"http://shop.example/"}}"#, "/checkout/reference url_malformed"),
+            (r#"{"checkout":{"protocol":"ucp","reference":"https://u:p@shop.example/"}}"#, "/checkout/reference url_malformed"),
+            (r#"{"evidence":[{"type":"quote","ref":"x"}]}"#, "/evidence/0/digest missing_member"),
+            (r#"{"evidence":[{"type":"quote","ref":"x","digest":"abc"}]}"#, "/evidence/0/digest malformed"),
+            (r#"{"evidence":{}}"#, "/evidence wrong_type"),
+            (r#"{"complete_checkout":"yes"}"#, "/complete_checkout wrong_type"),
+            (r#"{"catalog_snapshot_hash":"abc"}"#, "/catalog_snapshot_hash malformed"),
+            (r#"{"intent":null}"#, "/intent wrong_type"),
+        ] {
+            assert_eq!(read_as(Form::Rest, &with(members)).unwrap_err(), fault, "{members}");
+        }
+        assert_eq!(read_as(Form::Rest, "{}").unwrap_err(), "/amount missing_member");
+        assert_eq!(read_as(Form::Rest, "[]").unwrap_err(), " wrong_type");
+    }
+
+    #[test]
+    fn bounds() {
+        let purpose = |length: usize| with(&format!(r#"{{"purpose":"{}"}}"#, "é".repeat(length)));
+        assert!(read_as(Form::Rest, &purpose(2000)).is_ok());
+        assert_eq!(read_as(Form::Rest, &purpose(2001)).unwrap_err(), "/purpose too_long");
+        assert_eq!(read_as(Form::Rest, &purpose(1 << 20)).unwrap_err(), "/purpose too_long");
+        let evidence = |count: usize| {
+            with(&format!(r#"{{"evidence":[{}]}}"#, vec![format!(r#"{{"type":"quote","ref":"x","digest":"{HEX}"}}"#); count].join(",")))
+        };
+        assert_eq!(read_as(Form::Rest, &evidence(32)).unwrap().evidence.len(), 32);
+        assert_eq!(read_as(Form::Rest, &evidence(33)).unwrap_err(), "/evidence too_long");
+    }
+
+    #[test]
+    fn a_token_is_paid_only_if_the_policy_names_it() {
+        let id = "eip155:84532/erc20:0x036cbd53842c5426634e7929541ec2318f3dcf7e";
+        let value = lcp::json::parse(&with(&format!(r#"{{"amount":{{"value":"0.000001","currency":"{id}"}}}}"#)), 8).unwrap();
+        let assets = [Arc::new(Asset::new(id, "USDC", 6).unwrap())];
+        assert_eq!(PaymentRequestCreate::read(&value, Form::Rest, &assets).unwrap().amount.units(), 1);
+        assert_eq!(PaymentRequestCreate::read(&value, Form::Rest, &[]).unwrap_err().code, FaultCode::UnknownCurrency);
+    }
+}
