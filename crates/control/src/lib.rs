@@ -5,6 +5,7 @@
 
 pub mod card_number;
 pub mod confusable;
+pub mod decision;
 pub mod fault;
 pub mod ids;
 pub mod intent;
