@@ -152,12 +152,17 @@ impl Intent {
         costs.try_fold(first, |sum, cost| sum.checked_add(&cost?))
     }
 
-    /// Slots that contradict each other or the payment: two sources that differ, another currency than the payment's, a
-    /// quantity that is not the sum of the items', and items that may cost less than is to be paid.
+    /// Slots that contradict each other or the payment: two sources that differ, a currency or total in another currency than
+    /// the payment's, a quantity that is not the sum of the items', and items that may cost less than is to be paid.
     pub fn contradictions(&self, payment: &Money) -> BTreeSet<Slot> {
         let mut found = self.conflicts.clone();
         if self.currency().is_some_and(|currency| currency != payment.currency()) {
             found.insert(Slot::Currency);
+        }
+        if let Some(SlotValue::Amount(total)) = self.slots.get(&Slot::MaxTotal)
+            && total.currency() != payment.currency()
+        {
+            found.insert(Slot::MaxTotal);
         }
         if let (Some(SlotValue::Quantity(quantity)), Some(SlotValue::Items(items))) = (self.slots.get(&Slot::Quantity), self.slots.get(&Slot::Items))
         {
@@ -265,7 +270,7 @@ mod tests {
     fn amounts_are_in_the_currency_named_beside_them() {
         let intent = read(r#"{"slots":{"max_total":"5000","currency":"JPY"}}"#).unwrap();
         assert_eq!(intent.named_amount().unwrap().to_string(), "5000 JPY");
-        assert_eq!(intent.contradictions(&usd("1")), BTreeSet::from([Slot::Currency]));
+        assert_eq!(intent.contradictions(&usd("1")), BTreeSet::from([Slot::Currency, Slot::MaxTotal]));
         assert_eq!(read(r#"{"slots":{"max_total":"5.5","currency":"JPY"}}"#).unwrap_err(), "/slots/max_total amount_precision");
         assert_eq!(read(r#"{"constraints":{"max_total":"5.5","currency":"JPY"}}"#).unwrap_err(), "/constraints/max_total amount_precision");
     }
