@@ -1,5 +1,6 @@
 //! Decisions: whether a payment may be made, and all the reasons why (see `docs/decision.md`).
 
+mod derived;
 mod facts;
 mod finding;
 mod history;
@@ -15,6 +16,7 @@ use std::borrow::Cow;
 
 use lcp::{Object, Value};
 
+use derived::Derived;
 pub use facts::{AgentFacts, Budget, ConsentFacts, DecisionFacts, EarlierRequest, KeyState, NoPolicy, Outcome, PayeeFacts, PayeeStatus, WindowSpend};
 use finding::{Finding, Verdict};
 pub use history::find_duplicate;
@@ -132,7 +134,6 @@ pub struct Retry {
 /// deny, then clarify, then step up, then allow. A policy that only watches turns the result into `observe`, but for what
 /// [`Reason::holds_in_shadow`] and missing slots.
 pub fn decide(facts: &DecisionFacts<'_>, now: Instant) -> Decision {
-    let key = facts.request.payee.key();
     let mut judged = Judged::default();
     judged.findings.extend([
         standing::card_number(facts),
@@ -142,7 +143,7 @@ pub fn decide(facts: &DecisionFacts<'_>, now: Instant) -> Decision {
         standing::consent(facts, now),
     ]);
     if let Ok(policy) = facts.policy {
-        judged.by_policy(facts, key.as_ref(), policy, now);
+        judged.by_policy(facts, policy, now);
     } else {
         let not_judged = |name: &&'static str| Finding::new(*name, Verdict::NotJudged, "Not judged: there is no policy to judge by.");
         judged.findings.extend(POLICY_CHECKS.iter().map(not_judged));
@@ -184,18 +185,19 @@ struct Judged {
 }
 
 impl Judged {
-    fn by_policy(&mut self, facts: &DecisionFacts<'_>, key: Option<&crate::payee::PayeeKey>, policy: &Policy, now: Instant) {
+    fn by_policy<'a>(&mut self, facts: &DecisionFacts<'a>, policy: &'a Policy, now: Instant) {
+        let derived = Derived::of(facts, policy, now);
         let (budgets, overruns) = limits::budgets(facts, policy, now);
         let (slots, questions) = intent::slots(facts, policy);
-        self.signals = risk::signals(facts, key, policy, now);
+        self.signals = risk::signals(facts, &derived, policy);
         (self.overruns, self.questions) = (overruns, questions);
         self.findings.extend([standing::agent_covered(facts, policy), limits::currency(facts, policy), limits::per_payment(facts, policy)]);
         self.findings.extend(budgets);
         self.findings.extend([
             payee::denied(facts, policy),
             payee::screening(facts, policy),
-            payee::known(key, policy),
-            payee::looks(facts, policy),
+            payee::known(&derived, policy),
+            payee::looks(&derived),
             payee::identity(facts, policy),
             payee::domain(facts),
             purchase::category(facts, policy),
@@ -203,8 +205,8 @@ impl Judged {
             purchase::finality(facts, policy),
             purchase::agent_identity(facts, policy),
             purchase::policy_snapshot(facts, policy),
-            history::duplicate(facts, policy, now),
-            history::retry(facts, key, policy, now),
+            history::duplicate(&derived, policy),
+            history::retry(facts, &derived, policy),
             slots,
             intent::deviation(facts, policy),
             intent::threshold(facts, policy),

@@ -10,7 +10,7 @@ pub(crate) use slots::Currencies;
 pub use slots::{IntentItem, IntentSlots, Slot, SlotValue};
 
 use crate::{
-    Fault, Money,
+    Fault, FaultCode, Money,
     fault::codes,
     ids::{QuestionId, RequestId},
     policy::IntentRule,
@@ -19,6 +19,8 @@ use crate::{
 
 /// Most constraints or mappings of the 0.2 form.
 const MAX_CONSTRAINTS: usize = 64;
+/// Longest constraint that no slot is for, in bytes of its canonical text.
+const MAX_OTHER: usize = 2000;
 
 codes! {
     /// Where the value of a slot comes from.
@@ -47,8 +49,8 @@ pub struct Intent {
     pub conflicts: BTreeSet<Slot>,
     /// The constraints that were read as slots, by their names.
     pub mapping: BTreeMap<String, Slot>,
-    /// The constraints that no slot is for; they are kept and decide nothing.
-    pub others: BTreeMap<String, Value>,
+    /// The constraints that no slot is for, as RFC 8785 texts; they are kept and decide nothing.
+    pub others: BTreeMap<String, String>,
 }
 
 /// A slot that must be asked for.
@@ -83,7 +85,7 @@ impl Intent {
         let (currency, rest): (Vec<_>, Vec<_>) = constraints.into_iter().partition(|(name, _)| slot_of(name) == Some(Slot::Currency));
         for (name, value) in currency.into_iter().chain(rest) {
             let Some(slot) = slot_of(name) else {
-                intent.others.insert(name.to_owned(), value.value().clone());
+                intent.others.insert(name.to_owned(), read_other(&value)?);
                 continue;
             };
             let read = slots::read_slot(slot, &value, Currencies { payment: intent.currency().unwrap_or(currencies.payment), ..currencies })?;
@@ -189,11 +191,22 @@ impl Intent {
         let slots = self.slots.iter().fold(Object::new(), |object, (slot, value)| object.with(slot.as_str(), value.to_json()));
         let coverage = self.coverage.iter().fold(Object::new(), |object, (slot, sources)| object.with(slot.as_str(), texts(sources)));
         let mapping = self.mapping.iter().fold(Object::new(), |object, (name, slot)| object.with(name.as_str(), slot.as_str()));
+        let others = self.others.iter().fold(Object::new(), |object, (name, text)| object.with(name.as_str(), text.as_str()));
         Object::new()
             .with("text", self.text.as_deref().map_or(Value::Null, Value::from))
             .with("slots", slots)
             .with("coverage", coverage)
             .with("mapping", if self.mapping.is_empty() { Value::Null } else { mapping.into() })
+            .with_some("other_constraints", (!self.others.is_empty()).then_some(others))
+    }
+}
+
+/// A constraint that no slot is for: any JSON of a canonical text of at most 2000 bytes.
+fn read_other(field: &Field<'_>) -> Result<String, Fault> {
+    match lcp::json::canonical(field.value()) {
+        Some(text) if text.len() <= MAX_OTHER => Ok(text),
+        Some(_) => Err(field.fault(FaultCode::TooLong, "Give a shorter constraint.")),
+        None => Err(field.fault(FaultCode::Malformed, "Give a constraint of finite numbers and well-formed Unicode.")),
     }
 }
 
@@ -220,7 +233,7 @@ pub fn question_id(request: &RequestId, slot: Slot) -> QuestionId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Currency, FaultCode};
+    use crate::Currency;
 
     fn usd(text: &str) -> Money {
         Money::parse(text, &Currency::iso("USD").unwrap()).unwrap()
@@ -258,7 +271,7 @@ mod tests {
         );
         assert_eq!(
             written(&intent.unwrap()),
-            r#"{"text":"paper","slots":{"category":"books","max_total":"20.00"},"coverage":{"category":["constraints"],"max_total":["constraints"]},"mapping":{"category":"category","max_price":"max_total"}}"#
+            r#"{"text":"paper","slots":{"category":"books","max_total":"20.00"},"coverage":{"category":["constraints"],"max_total":["constraints"]},"mapping":{"category":"category","max_price":"max_total"},"other_constraints":{"colour":"\"red\""}}"#
         );
         let both = read(r#"{"text":"new","intent_text":"old","slots":{"category":"a"},"constraints":{"category":"b"}}"#).unwrap();
         assert_eq!(both.text.as_deref(), Some("new"));
@@ -289,6 +302,8 @@ mod tests {
             (r#"{"slots":{"items":[{"price":"1"}]}}"#, "/slots/items/0/price unknown_member"),
             (r#"{"constraints":{"a":"5"},"intent_mapping":{"a":"quantity"}}"#, "/constraints/a wrong_type"),
             (r#"{"slots":null}"#, "/slots wrong_type"),
+            (r#"{"constraints":{"a":[1e400]}}"#, "/constraints/a malformed"),
+            (r#"{"constraints":{"a":{"b":"\ud800"}}}"#, "/constraints/a malformed"),
         ] {
             assert_eq!(read(source).unwrap_err(), fault, "{source}");
         }
@@ -353,6 +368,5 @@ mod tests {
         let rule = IntentRule { questions: vec![(Slot::Category, "Which?".into())], ..IntentRule::default() };
         assert_eq!(Question::new(&a, Slot::Category, &rule).question, "Which?");
         assert_eq!(Question::new(&a, Slot::Payee, &rule).question, Slot::Payee.question());
-        assert_eq!(FaultCode::CardNumber.as_str(), "card_number_rejected");
     }
 }

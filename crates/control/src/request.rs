@@ -23,6 +23,11 @@ use crate::{
 pub const MAX_EVIDENCE: usize = 32;
 const MAX_TRACE_MEMBERS: usize = 16;
 
+/// The members that hold amounts, times and ids of ours: the card-number guard spares their bare digits
+/// ([`crate::card_number::find`]).
+pub const TYPED_FIELDS: &[&str] =
+    &["/agent_id", "/amount/value", "/intent/slots/max_total", "/intent/slots/items/*/unit_max", "/intent/slots/deliver_by"];
+
 /// Where a request comes from: the two forms have some members of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {

@@ -1,6 +1,6 @@
 //! What was asked before: duplicates and retries.
 
-use super::{DecisionFacts, EarlierRequest, Outcome, Reason, finding::Finding};
+use super::{DecisionFacts, EarlierRequest, Outcome, Reason, derived::Derived, finding::Finding};
 use crate::{
     Instant, Money,
     ids::RequestId,
@@ -31,9 +31,9 @@ fn is_within(at: Instant, seconds: u32, now: Instant) -> bool {
     now.since(at) < i64::from(seconds) * 1000
 }
 
-pub(super) fn duplicate(facts: &DecisionFacts<'_>, policy: &Policy, now: Instant) -> Finding {
+pub(super) fn duplicate(derived: &Derived<'_>, policy: &Policy) -> Finding {
     const NAME: &str = "duplicate";
-    let Some(other) = find_duplicate(facts.earlier, facts.request, facts.request_id, policy, now) else {
+    let Some(other) = derived.duplicate else {
         return Finding::pass(NAME, "No request of the same facts is in the window.");
     };
     let detail = format!("{} asked for the same payment at {}.", other.id, other.at);
@@ -65,10 +65,10 @@ pub(super) fn attempts<'a>(facts: &DecisionFacts<'a>, key: Option<&PayeeKey>, ru
     attempts
 }
 
-pub(super) fn retry(facts: &DecisionFacts<'_>, key: Option<&PayeeKey>, policy: &Policy, now: Instant) -> Finding {
+pub(super) fn retry(facts: &DecisionFacts<'_>, derived: &Derived<'_>, policy: &Policy) -> Finding {
     const NAME: &str = "retry";
     let Some(rule) = &policy.retry_policy else { return Finding::pass(NAME, "The policy does not limit retries.") };
-    let attempts = attempts(facts, key, rule, now);
+    let attempts = &derived.attempts;
     let number = attempts.len() + 1;
     if number > usize::try_from(rule.max_attempts).unwrap_or(usize::MAX) {
         return Finding::deny(NAME, Reason::RetryLimitReached, format!("This is attempt {number} of at most {}.", rule.max_attempts));

@@ -1,8 +1,7 @@
 //! Who is paid: lists, screening, looks, identity, and the checkout's domain.
 
-use super::{DecisionFacts, PayeeStatus, Reason, finding::Finding};
+use super::{DecisionFacts, PayeeStatus, Reason, derived::Derived, finding::Finding};
 use crate::{
-    payee::PayeeKey,
     policy::{Policy, UnknownPayee, Unverified},
     request::Protocol,
 };
@@ -22,8 +21,8 @@ pub(super) fn screening(facts: &DecisionFacts<'_>, policy: &Policy) -> Finding {
     }
 }
 
-pub(super) fn known(key: Option<&PayeeKey>, policy: &Policy) -> Finding {
-    if key.is_some_and(|key| policy.payees.allow.has(key)) {
+pub(super) fn known(derived: &Derived<'_>, policy: &Policy) -> Finding {
+    if derived.key.as_ref().is_some_and(|key| policy.payees.allow.has(key)) {
         return Finding::pass("payee_known", "The policy allows the payee.");
     }
     match policy.payees.unknown {
@@ -33,12 +32,11 @@ pub(super) fn known(key: Option<&PayeeKey>, policy: &Policy) -> Finding {
     }
 }
 
-pub(super) fn looks(facts: &DecisionFacts<'_>, policy: &Policy) -> Finding {
-    let payee = &facts.request.payee;
-    if let Some(entry) = policy.payees.allow.imitated_by(payee) {
+pub(super) fn looks(derived: &Derived<'_>) -> Finding {
+    if let Some(entry) = derived.imitated {
         return Finding::step_up("payee_looks", Reason::PayeeLookalike, format!("The payee looks like {entry}, and is another."));
     }
-    if payee.name.as_ref().is_some_and(crate::payee::Name::is_confusable) {
+    if derived.is_name_confusable {
         return Finding::hint("payee_looks", Reason::PayeeNameConfusable, "The letters of the payee's name imitate another script.");
     }
     Finding::pass("payee_looks", "The payee looks like no other.")

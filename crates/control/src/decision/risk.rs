@@ -1,11 +1,8 @@
 //! Risk: a score made of named signals, the same for the same facts.
 
-use super::{DecisionFacts, PayeeStatus, Reason, finding::Finding, history::attempts};
+use super::{DecisionFacts, PayeeStatus, Reason, derived::Derived, finding::Finding};
 use crate::{
-    Instant,
-    decision::find_duplicate,
     fault::codes,
-    payee::PayeeKey,
     policy::{Assurance, FinalityClass, Policy},
 };
 
@@ -54,20 +51,19 @@ impl Signal {
 }
 
 /// The signals that the facts give.
-pub(super) fn signals(facts: &DecisionFacts<'_>, key: Option<&PayeeKey>, policy: &Policy, now: Instant) -> Vec<Signal> {
-    let (request, payee) = (facts.request, &facts.request.payee);
+pub(super) fn signals(facts: &DecisionFacts<'_>, derived: &Derived<'_>, policy: &Policy) -> Vec<Signal> {
+    let request = facts.request;
     let is_near_limit = || {
         let four_fifths = policy.limits.per_payment.checked_mul(4)?;
         request.amount.checked_mul(5)?.is_within(&four_fifths).map(|is_within| !is_within)
     };
-    let has_failed = || policy.retry_policy.as_ref().is_some_and(|rule| !attempts(facts, key, rule, now).is_empty());
     let is_there = |signal: Signal| match signal {
-        Signal::PayeeLookalike => policy.payees.allow.imitated_by(payee).is_some(),
-        Signal::PayeeNameConfusable => payee.name.as_ref().is_some_and(crate::payee::Name::is_confusable),
+        Signal::PayeeLookalike => derived.imitated.is_some(),
+        Signal::PayeeNameConfusable => derived.is_name_confusable,
         Signal::PayeeUnverified => facts.payee.identity == PayeeStatus::Unverified,
         Signal::FirstPayment => facts.payee.payments_before == 0,
-        Signal::PossibleDuplicate => find_duplicate(facts.earlier, request, facts.request_id, policy, now).is_some(),
-        Signal::Retry => has_failed(),
+        Signal::PossibleDuplicate => derived.duplicate.is_some(),
+        Signal::Retry => !derived.attempts.is_empty(),
         Signal::NearLimit => is_near_limit().unwrap_or(false),
         Signal::Irreversible => FinalityClass::of(request.protocol()) == FinalityClass::Irreversible,
         Signal::AgentUnproven => facts.agent.assurance == Assurance::A0,

@@ -1,5 +1,7 @@
 //! Assets: tokens on a chain, named by a policy with their decimals.
 
+use std::borrow::Cow;
+
 /// A token that a policy names. It is a currency of its own, whatever its price is pegged to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Asset {
@@ -20,13 +22,17 @@ impl Asset {
         if !is_id(id) || !is_symbol || decimals > MAX_DECIMALS {
             return None;
         }
-        let id = if id.starts_with("eip155:") { id.to_ascii_lowercase() } else { id.to_owned() };
-        Some(Self { id: id.into(), symbol: symbol.into(), decimals })
+        Some(Self { id: one_spelling(id).into(), symbol: symbol.into(), decimals })
     }
 
     /// The CAIP-19 id, such as `eip155:84532/erc20:0x036cbd53842c5426634e7929541ec2318f3dcf7e`.
     pub fn id(&self) -> &str {
         &self.id
+    }
+
+    /// Whether the text is the id, in any spelling that [`Asset::new`] takes.
+    pub fn has_id(&self, text: &str) -> bool {
+        one_spelling(text) == *self.id
     }
 
     /// What people call it.
@@ -38,6 +44,11 @@ impl Asset {
     pub fn decimals(&self) -> u8 {
         self.decimals
     }
+}
+
+/// Addresses of `eip155` chains differ in case only by their checksum.
+fn one_spelling(id: &str) -> Cow<'_, str> {
+    if id.starts_with("eip155:") { id.to_ascii_lowercase().into() } else { id.into() }
 }
 
 /// CAIP-19: a chain id (CAIP-2), `/`, and the asset's namespace and reference.
@@ -60,9 +71,13 @@ mod tests {
 
     #[test]
     fn one_spelling() {
-        assert_eq!(Asset::new(USDC, "USDC", 6).unwrap().id(), USDC.to_lowercase());
+        let usdc = Asset::new(USDC, "USDC", 6).unwrap();
+        assert_eq!(usdc.id(), USDC.to_lowercase());
+        assert!(usdc.has_id(USDC) && usdc.has_id(usdc.id()) && !usdc.has_id("USDC"));
         let mint = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/token:EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
-        assert_eq!(Asset::new(mint, "USDC", 6).unwrap().id(), mint);
+        let solana = Asset::new(mint, "USDC", 6).unwrap();
+        assert_eq!(solana.id(), mint);
+        assert!(!solana.has_id(&mint.to_lowercase()));
     }
 
     #[test]

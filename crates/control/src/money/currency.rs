@@ -55,7 +55,7 @@ impl Currency {
 
     /// The currency of that code: one of ISO 4217, or the id of one of these assets.
     pub fn find(code: &str, assets: &[Arc<Asset>]) -> Option<Self> {
-        Self::iso(code).or_else(|| assets.iter().find(|asset| asset.id() == code).cloned().map(Self::Asset))
+        Self::iso(code).or_else(|| assets.iter().find(|asset| asset.has_id(code)).cloned().map(Self::Asset))
     }
 
     /// The code: three letters, or the asset's id.

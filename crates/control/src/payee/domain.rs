@@ -60,6 +60,9 @@ impl Domain {
 
     /// The form that people read.
     pub fn unicode(&self) -> String {
+        if !self.has_unicode() {
+            return self.0.to_string();
+        }
         Uts46::new().to_unicode(self.0.as_bytes(), AsciiDenyList::STD3, Hyphens::CheckFirstLast).0.into_owned()
     }
 
@@ -79,8 +82,13 @@ impl Domain {
         self.and_parents().any(|name| name == other.as_str())
     }
 
+    /// Whether a label of it is the ASCII form of another.
+    fn has_unicode(&self) -> bool {
+        self.0.contains("xn--")
+    }
+
     fn is_confusable(&self) -> bool {
-        if !self.0.contains("xn--") {
+        if !self.has_unicode() {
             return false;
         }
         let unicode = self.unicode();

@@ -73,6 +73,9 @@ impl PayeeList {
 
     /// The entry that the payee looks like without being it.
     pub fn imitated_by(&self, payee: &Payee) -> Option<&str> {
+        if self.looks.is_empty() {
+            return None;
+        }
         let by_domain = || {
             let domain = payee.domain.as_ref().filter(|domain| !self.covers(domain))?;
             domain.and_parents().find_map(|name| self.looks.get(&skeleton(&Domain::known(name).unicode())))
