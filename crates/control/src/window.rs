@@ -168,6 +168,16 @@ mod tests {
     }
 
     #[test]
+    fn a_fall_back_over_midnight_does_not_bring_the_old_day_back() {
+        // St. John's went from 00:01 on 2010-11-07 back to 23:01 on 2010-11-06.
+        for now in ["2010-11-07T02:30:30Z", "2010-11-07T03:00:00Z", "2010-11-07T03:30:00Z"] {
+            let day = (at("2010-11-07T02:30:00Z"), at("2010-11-08T03:30:00Z"));
+            assert_eq!(window(WindowKind::Day, "America/St_Johns", now), day, "{now}");
+        }
+        assert_eq!(window(WindowKind::Day, "America/St_Johns", "2010-11-07T02:29:59Z").1, at("2010-11-07T02:30:00Z"));
+    }
+
+    #[test]
     fn weeks_start_on_monday_across_the_year() {
         let week = |now| window(WindowKind::Week, "UTC", now);
         let (monday, next) = (at("2026-12-28T00:00:00Z"), at("2027-01-04T00:00:00Z"));

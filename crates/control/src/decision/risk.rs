@@ -87,3 +87,20 @@ pub(super) fn check(signals: &[Signal]) -> Finding {
         _ => Finding::pass("risk", detail),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decision::finding::Verdict;
+
+    #[test]
+    fn thresholds() {
+        use Signal::{Irreversible, NearLimit, NoIntent, PayeeLookalike, PayeeNameConfusable, PossibleDuplicate};
+        assert_eq!(check(&[PayeeLookalike, NoIntent]).verdict, Verdict::Pass);
+        assert_eq!(check(&[PayeeLookalike, Irreversible]).verdict, Verdict::StepUp(Reason::RiskReview));
+        assert_eq!(check(&[PayeeLookalike, PayeeNameConfusable, Irreversible]).verdict, Verdict::StepUp(Reason::RiskReview));
+        assert_eq!(check(&[PayeeLookalike, PayeeNameConfusable, PossibleDuplicate]).verdict, Verdict::Deny(Reason::RiskBlocked));
+        assert_eq!(score(Signal::ALL), 100);
+        assert_eq!(check(&[NearLimit]).detail, "Score 10: near_limit.");
+    }
+}

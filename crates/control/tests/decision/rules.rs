@@ -160,6 +160,18 @@ fn rolling_budgets_age_out() {
 }
 
 #[test]
+fn what_came_back_ages_out_with_what_was_spent() {
+    let mut case = Case::new(BUDGETS, "{}");
+    case.spend(3, "30.00", NOW.minus_seconds(50));
+    case.spend(3, "60.00", NOW.minus_seconds(40));
+    let refill = usd("0").checked_sub(&usd("20.00")).unwrap();
+    case.spend[3].counted = case.spend[3].counted.checked_add(&refill).unwrap();
+    case.spend[3].entries.push((NOW.minus_seconds(50), refill));
+    // 70 and 40 are 20 too much: the 10 left of the first make no room.
+    assert_eq!(case.decide().retry, Some(Retry { retryable: true, after: Some(NOW.plus_seconds(20)) }));
+}
+
+#[test]
 fn waiting_does_not_help_where_the_whole_budget_is_too_small() {
     let case = Case::new(r#"{"limits":{"per_payment":"100.00","windows":[{"kind":"day","max":"39.99"}]}}"#, "{}");
     let decision = case.decide();
@@ -370,9 +382,12 @@ fn retries() {
     let mut other_amount = case(&[90]);
     other_amount.earlier[0].amount = usd("39.99");
     assert_eq!(told(&other_amount.decide()), "deny retry_limit_reached");
-    let mut live = case(&[]);
-    (0..5).for_each(|_| live.asked_before(700, Outcome::Live).purpose.push('!'));
-    assert_eq!(told(&live.decide()), "allow");
+    // What was paid is no attempt; it may be a duplicate, but not outside that window.
+    let mut paid = Case::new(r#"{"retry_policy":{"max_attempts":1,"window_seconds":1000,"same_amount_only":false}}"#, "{}");
+    paid.asked_before(700, Outcome::Live);
+    assert_eq!(told(&paid.decide()), "allow");
+    paid.asked_before(700, Outcome::HandedOff);
+    assert_eq!(told(&paid.decide()), "deny retry_limit_reached");
 }
 
 #[test]
