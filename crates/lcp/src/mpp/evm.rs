@@ -4,7 +4,7 @@ pub(crate) mod charge;
 
 use super::{
     CHOICE_MALFORMED, INPUT_MALFORMED, INPUT_MISSING, Method, NO_PAYABLE_OPTION, Offer,
-    credential::{CREDENTIAL_MALFORMED, OneStep, Waiting},
+    credential::{CREDENTIAL_MALFORMED, CREDENTIAL_TYPE, OneStep, Waiting},
 };
 use crate::{
     Hash, Object, Refusal, Text, Value,
@@ -16,7 +16,6 @@ use crate::{
     wire::evm::{self, U256, Word, eip3009},
 };
 
-pub(crate) const CREDENTIAL_TYPE: Refusal = Refusal::new("mpp/credential-type");
 pub(crate) const CHAIN_ID_REQUIRED: Refusal = Refusal::new("mpp/chain-id-required");
 pub(crate) const ESCROW_MALFORMED: Refusal = Refusal::new("mpp/escrow-malformed");
 pub(crate) const CREDENTIAL_TYPES: Refusal = Refusal::new("mpp/credential-types");

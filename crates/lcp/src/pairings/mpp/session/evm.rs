@@ -7,11 +7,11 @@ use crate::{
     mpp::{
         INPUT_MALFORMED, Method, Mpp, Offer, REQUEST_MALFORMED,
         challenge::EXPIRES_REQUIRED,
-        credential::{Answered, CREDENTIAL_MALFORMED, Credential, OneStep, Payload, Waiting},
+        credential::{Answered, CREDENTIAL_MALFORMED, CREDENTIAL_TYPE, Credential, OneStep, Payload, Waiting},
         details,
         evm::{
-            CHAIN_ID_REQUIRED, CREDENTIAL_TYPE, CREDENTIAL_TYPES, ESCROW_MALFORMED, Payer, authorized_signer, bytes32, chain_id, deadline,
-            opening_choice, signature, token_domain,
+            CHAIN_ID_REQUIRED, CREDENTIAL_TYPES, ESCROW_MALFORMED, Payer, authorized_signer, bytes32, chain_id, deadline, opening_choice, signature,
+            token_domain,
         },
         session::{CHANNEL_NAMED, CHANNEL_NOT_BOUND, NOT_AN_OPENING, Next, Session, Sessions, Voucher, action},
     },
