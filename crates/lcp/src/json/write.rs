@@ -8,7 +8,7 @@ pub fn write(value: &Value) -> String {
     out
 }
 
-/// As [`write`], with the members of every object sorted as RFC 8785 sorts them: one text for values that differ in the
+/// As [`write()`], with the members of every object sorted as RFC 8785 sorts them: one text for values that differ in the
 /// order of members alone. Unlike [`canonical`] it is there for every value.
 pub fn write_sorted(value: &Value) -> String {
     let mut out = String::new();
