@@ -1,12 +1,18 @@
+use std::collections::HashSet;
+
 use super::{Address, Blockhash, Signature, system};
 use crate::{Refusal, Value, encoding};
 
-const TX_MALFORMED: Refusal = Refusal::new("svm/tx-malformed");
+/// The bytes are no transaction in its one form.
+pub const TX_MALFORMED: Refusal = Refusal::new("svm/tx-malformed");
 const TX_TOO_LARGE: Refusal = Refusal::new("svm/tx-too-large");
 const NONCE_ACCOUNT_NOT_STATIC: Refusal = Refusal::new("svm/nonce-account-not-static");
 
 /// Most bytes of a transaction: what one packet carries.
 pub const MAX_WIRE: usize = 1232;
+
+/// Longest text of one that is decoded at all: a packet's, and one group of four letters.
+const MAX_TEXT: usize = MAX_WIRE.div_ceil(3) * 4 + 4;
 
 /// Set on a versioned message's first byte, over the version.
 const VERSIONED: u8 = 0x80;
@@ -64,12 +70,32 @@ pub struct Lookup {
     pub readonly: Vec<u8>,
 }
 
+/// The accounts that a lookup loads, as read from its table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loaded {
+    /// The table.
+    pub table: Address,
+    /// The accounts that are written.
+    pub writable: Vec<Address>,
+    /// The accounts that are read only.
+    pub readonly: Vec<Address>,
+}
+
+/// Why a message's accounts are not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unresolved {
+    /// What was read is not what the lookups load.
+    OtherTables,
+    /// A loaded account is there already, which the runtime refuses.
+    Repeated,
+}
+
 impl Transaction {
     /// Reads a transaction from base64, as a payment's member holds it. One that loads the account of its durable nonce from
     /// a table is refused: the runtime takes no such nonce.
     pub fn read(member: Option<&Value>) -> Result<Self, Refusal> {
         let text = member.and_then(Value::as_text).ok_or(TX_MALFORMED)?;
-        if text.utf16_len() > MAX_WIRE.div_ceil(3) * 4 {
+        if text.utf16_len() > MAX_TEXT {
             return Err(TX_TOO_LARGE);
         }
         let wire = text.as_str().and_then(encoding::from_base64).ok_or(TX_MALFORMED)?;
@@ -122,6 +148,29 @@ impl Message {
     /// The message's own key at an index.
     pub fn key(&self, index: u8) -> Option<&Address> {
         self.keys.get(usize::from(index))
+    }
+
+    /// How many accounts its indexes count: its own keys and the loaded ones.
+    pub fn account_count(&self) -> usize {
+        self.keys.len() + self.lookups.iter().map(|lookup| lookup.writable.len() + lookup.readonly.len()).sum::<usize>()
+    }
+
+    /// All of its accounts, the loaded ones as read from their tables: one reading for each lookup, in order.
+    pub fn accounts(&self, tables: &[Loaded]) -> Result<Vec<Address>, Unresolved> {
+        let fits = |(lookup, table): (&Lookup, &Loaded)| {
+            lookup.table == table.table && lookup.writable.len() == table.writable.len() && lookup.readonly.len() == table.readonly.len()
+        };
+        if self.lookups.len() != tables.len() || !self.lookups.iter().zip(tables).all(fits) {
+            return Err(Unresolved::OtherTables);
+        }
+        let writable = tables.iter().flat_map(|table| &table.writable);
+        let readonly = tables.iter().flat_map(|table| &table.readonly);
+        let loaded: Vec<Address> = writable.chain(readonly).copied().collect();
+        let mut seen: HashSet<Address> = self.keys.iter().copied().collect();
+        if !loaded.iter().all(|address| seen.insert(*address)) {
+            return Err(Unresolved::Repeated);
+        }
+        Ok([&*self.keys, &*loaded].concat())
     }
 
     /// Whether the first call advances a durable nonce whose account the message does not name itself.

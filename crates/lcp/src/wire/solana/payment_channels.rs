@@ -1,6 +1,6 @@
 //! The payment channels program: a payer's tokens wait in a channel until vouchers claim them.
 
-use super::{Account, Address, Instruction, Message, system, token};
+use super::{Account, Address, CompiledInstruction, Instruction, Message, system, token};
 use crate::Refusal;
 
 /// The program.
@@ -16,6 +16,9 @@ const RENT: Address = Address::constant("SysvarRent11111111111111111111111111111
 const OPEN: u8 = 1;
 const TOP_UP: u8 = 3;
 const REQUEST_CLOSE: u8 = 5;
+
+/// An opening's kind, salt, deposit, grace period, slot, and the count of those who are paid.
+const LEAST_OPEN_DATA: usize = 1 + 8 + 8 + 4 + 8 + 4;
 
 /// All of a claim goes to one recipient, in basis points.
 const ALL: u16 = 10_000;
@@ -91,6 +94,32 @@ impl Channel {
             &ALL.to_le_bytes(),
         ];
         Some(Instruction { program: PROGRAM, accounts, data: data.concat() })
+    }
+}
+
+/// The opening of a channel by a call of a program that is not known beforehand. Its accounts may be loaded from tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenCall {
+    /// The salt, as the call's data hold it.
+    pub salt: [u8; 8],
+    /// The index of the account that signs vouchers.
+    pub authorized_signer: u8,
+    /// The index of the channel.
+    pub channel: u8,
+}
+
+impl OpenCall {
+    /// Reads the one call of the program that opens a channel; `None` if there is none, or more than one.
+    pub fn only(message: &Message, program: &Address) -> Option<Self> {
+        let mut opens = message.calls(program).filter_map(Self::of);
+        opens.next().filter(|_| opens.next().is_none())
+    }
+
+    fn of(call: &CompiledInstruction) -> Option<Self> {
+        let Some((&[OPEN], rest)) = call.data.split_first_chunk() else { return None };
+        let [_, _, _, _, authorized_signer, channel, ..] = *call.accounts else { return None };
+        let salt = *rest.first_chunk()?;
+        (call.data.len() >= LEAST_OPEN_DATA).then_some(Self { salt, authorized_signer, channel })
     }
 }
 

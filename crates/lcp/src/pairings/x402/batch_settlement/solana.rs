@@ -17,7 +17,7 @@ use crate::{
         channel::{CHANNEL_KIND_UNKNOWN, NOT_AN_OPENING, Next, unreadable},
         document::{INPUT_MISSING, OPTION_MALFORMED, PAYLOAD_MALFORMED, Payment, SIGNATURE_MALFORMED},
         option::{absent_or, extra, names},
-        solana::{Chosen, Payer, Places, judge_decimals, memo_hash, number, price, serves, slot, transaction, uint64_input},
+        solana::{Payer, Places, chosen, judge_decimals, memo_hash, number, open_slot, price, serves},
     },
 };
 
@@ -46,7 +46,7 @@ impl Scheme for Batch {
         serves("batch-settlement", option, 0, |extra| {
             withdraw_delay(extra).is_some_and(|delay| outlasts(delay, option))
                 && Address::of(extra, "receiverAuthorizer").is_some()
-                && solana::token_program(extra, "tokenProgram").is_some()
+                && solana::token_program(extra).is_some()
                 && absent_or(extra, "voucherSigner", &["client"])
                 && absent_or(extra, "paymentFlow", &["authorization"])
         })
@@ -54,8 +54,8 @@ impl Scheme for Batch {
 
     fn choose(&self, order: &Order<'_>, account: &Account, buyer: &Buyer<'_>) -> Result<Object, Refusal> {
         let terms = extra(order.option()?).ok_or(OPTION_MALFORMED)?;
-        let choice = Chosen::by(account, buyer.inputs)?.with("now", buyer.now).needs("payerAuthorizer", solana::key_text)?;
-        let choice = choice.needs("openSlot", uint64_input)?.needs("tokenProgram", solana::filled)?;
+        let choice = chosen(account, buyer)?.with("now", buyer.now).needs("payerAuthorizer", solana::key_text)?;
+        let choice = choice.needs("openSlot", solana::uint64)?.token_program()?;
         let choice = match solana::key_text(terms, "recentBlockhash").map_err(|_| INPUT_MISSING)? {
             Some(offered) => choice.with("recentBlockhash", offered),
             None => choice.needs("recentBlockhash", solana::key_text)?,
@@ -70,11 +70,11 @@ impl Scheme for Batch {
 
     fn build(&self, chosen: &Choice<'_>) -> Result<Box<dyn Unsigned>, Refusal> {
         let choice = chosen.choice;
-        judge_decimals(choice, &[], &["deposit", "salt", "openSlot"])?;
+        judge_decimals(choice, &["deposit", "salt", "openSlot"])?;
         let payer = Payer::of(choice, UNIT_LIMIT)?;
         let authorizer = Address::of(choice, "payerAuthorizer").filter(Address::is_on_curve).ok_or(INPUT_MALFORMED)?;
         let deposit = number(choice, "deposit").ok().filter(|&deposit| deposit > 0).ok_or(INPUT_MALFORMED)?;
-        let (salt, open_slot) = (number(choice, "salt")?, slot(choice, "openSlot")?);
+        let (salt, open_slot) = (number(choice, "salt")?, open_slot(choice)?);
         let order = Order::of(self, choice)?;
         let option = order.option()?;
         let places = Places::carrying(**chosen.h, &order)?;
@@ -129,7 +129,7 @@ impl Scheme for Batch {
         if bindings.len() != 1 {
             return Err(solana::MEMO_COUNT);
         }
-        let h = memo_hash(memos, extra(payment.accepted).ok_or(OPTION_MALFORMED)?)?;
+        let h = memo_hash(memos, payment.accepted)?;
         let config = Config::of(payment)?;
         if config.id != channel {
             return Err(CHANNEL_ID_MISMATCH);
@@ -254,11 +254,7 @@ struct Voucher {
 
 impl Voucher {
     fn request(&self) -> Value {
-        Object::new()
-            .with("kind", "ed25519-raw")
-            .with("message", encoding::hex(&payment_channels::voucher(&self.channel, self.max_claimable)))
-            .with("signer", self.signer)
-            .into()
+        solana::raw_request(&payment_channels::voucher(&self.channel, self.max_claimable), &self.signer.to_string())
     }
 
     fn signed(&self, answer: &Value) -> Result<Object, Refusal> {
@@ -281,12 +277,12 @@ struct Opening {
 
 impl Payload for Opening {
     fn request(&self) -> Result<Value, Refusal> {
-        Ok(batch(vec![solana::message_request(&self.message).into(), self.voucher.request()]))
+        Ok(batch(vec![solana::message_request(&self.message), self.voucher.request()]))
     }
 
     fn complete(&self, answer: &Value) -> Result<Object, Refusal> {
         let [deposit, voucher] = texts(answer)?;
-        let transaction = transaction(&self.message, &self.payer, signature(deposit)?)?;
+        let transaction = solana::signed(&self.message, &self.payer, signature(deposit)?)?;
         Ok(Object::new()
             .with("type", "deposit")
             .with("channelConfig", self.config.clone())
@@ -327,7 +323,7 @@ impl Inside {
 
 impl Payload for Inside {
     fn request(&self) -> Result<Value, Refusal> {
-        let close = self.close.iter().map(|(_, message)| solana::message_request(message).into());
+        let close = self.close.iter().map(|(_, message)| solana::message_request(message));
         Ok(batch(close.chain([self.voucher.request()]).collect()))
     }
 
@@ -340,7 +336,7 @@ impl Payload for Inside {
             }
             Some((payer, message)) => {
                 let [close, voucher] = texts(answer)?;
-                let transaction = transaction(message, payer, signature(close)?)?;
+                let transaction = solana::signed(message, payer, signature(close)?)?;
                 Ok(payload.with("voucher", self.voucher.signed(voucher)?).with("transaction", transaction))
             }
         }
@@ -359,8 +355,8 @@ impl<'a> TakenAgain<'a> {
     fn of(refund: &Object, next: &'a Next<'_>) -> Result<Option<Self>, Refusal> {
         let inputs = next.inputs();
         let blockhash = solana::key_text(inputs, "recentBlockhash");
-        let budget = Budget::members(inputs).map(|_| Budget::of(inputs, UNIT_LIMIT));
-        let (Ok(blockhash), Ok(Some(budget)), Ok(reason)) = (blockhash, budget, failure(refund)) else { return Err(INPUTS_MALFORMED) };
+        let budget = Budget::of_inputs(inputs, UNIT_LIMIT);
+        let (Ok(blockhash), Some(budget), Ok(reason)) = (blockhash, budget, failure(refund)) else { return Err(INPUTS_MALFORMED) };
         let reason = reason.or_else(|| next.order().required.get("error"));
         if reason.and_then(Value::as_str) != Some(RECEIVER_BINDING_UNAVAILABLE) {
             return Ok(None);

@@ -1,9 +1,8 @@
 //! `x402/exact/solana`: H is the memo of the transaction that moves the tokens.
 
 use crate::{
-    Hash, Object, Refusal, Value,
+    Hash, Object, Refusal,
     account::Account,
-    inputs,
     pairing::{Buyer, Choice, Unsigned},
     solana::{self, INPUT_MALFORMED, PDA_NOT_FOUND},
     wire::solana::{Transaction, memo, token},
@@ -11,7 +10,7 @@ use crate::{
         Enveloped, Order, Scheme, Unserved, X402,
         document::{OPTION_MALFORMED, Payment},
         option::extra,
-        solana::{Chosen, Payer, Places, Signed, judge_decimals, judge_order, only_memo_hash, price, serves},
+        solana::{Payer, Places, Signed, chosen, judge_decimals, judge_order, only_memo_hash, price, serves},
     },
 };
 
@@ -31,12 +30,11 @@ impl Scheme for Exact {
     }
 
     fn choose(&self, order: &Order<'_>, account: &Account, buyer: &Buyer<'_>) -> Result<Object, Refusal> {
-        let decimals = |inputs, name: &str| inputs::member(inputs, name, |value: &Value| value.as_safe_unsigned().map(|_| value.clone()));
-        let choice = Chosen::by(account, buyer.inputs)?.needs("decimals", decimals)?.needs("tokenProgram", solana::filled)?;
-        let offered = extra(order.option()?).filter(|extra| solana::blockhash(extra, "recentBlockhash").is_some());
+        let choice = chosen(account, buyer)?.decimals()?.token_program()?;
+        let offered = extra(order.option()?).filter(|extra| solana::recent_blockhash(extra).is_some());
         let choice = match offered.and_then(|extra| extra.get("recentBlockhash")) {
             Some(offered) => choice.with("recentBlockhash", offered),
-            None => choice.needs("recentBlockhash", solana::filled)?,
+            None => choice.recent_blockhash()?,
         };
         Ok(choice.budget()?.done())
     }
@@ -44,10 +42,9 @@ impl Scheme for Exact {
     fn build(&self, chosen: &Choice<'_>) -> Result<Box<dyn Unsigned>, Refusal> {
         let choice = chosen.choice;
         judge_order(choice)?;
-        judge_decimals(choice, &[], &[])?;
+        judge_decimals(choice, &[])?;
         let payer = Payer::of(choice, UNIT_LIMIT)?;
-        let decimals = choice.get("decimals").and_then(Value::as_safe_unsigned).and_then(|decimals| u8::try_from(decimals).ok());
-        let decimals = decimals.ok_or(INPUT_MALFORMED)?;
+        let decimals = solana::decimals(choice).ok_or(INPUT_MALFORMED)?;
         let order = Order::of(self, choice)?;
         let places = Places::carrying(**chosen.h, &order)?;
         let amount = price(order.option()?).ok_or(OPTION_MALFORMED)?;

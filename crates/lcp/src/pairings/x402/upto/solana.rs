@@ -15,7 +15,7 @@ use crate::{
         channel::NOT_AN_OPENING,
         document::{OPTION_MALFORMED, Payment},
         option::{absent_or, timeout},
-        solana::{Chosen, Payer, Places, Signed, judge_decimals, judge_order, number, only_memo_hash, price, serves, slot, uint64_input},
+        solana::{CHOICE_MALFORMED, Payer, Places, Signed, chosen, judge_decimals, judge_order, number, only_memo_hash, open_slot, price, serves},
     },
 };
 
@@ -34,23 +34,25 @@ impl Scheme for Upto {
         serves("upto", option, 1, |extra| {
             Address::of(extra, "receiverAuthorizer").is_some()
                 && extra.get("withdrawDelay").and_then(Value::as_safe_unsigned).is_some_and(|delay| delay > 0)
-                && solana::token_program(extra, "tokenProgram").is_some()
+                && solana::token_program(extra).is_some()
                 && absent_or(extra, "paymentFlow", &["escrow"])
         })
     }
 
     fn choose(&self, _order: &Order<'_>, account: &Account, buyer: &Buyer<'_>) -> Result<Object, Refusal> {
-        let choice = Chosen::by(account, buyer.inputs)?.with("now", buyer.now).drawn("nonce", buyer)?;
-        let choice = choice.needs("openSlot", uint64_input)?.needs("tokenProgram", solana::filled)?.needs("recentBlockhash", solana::filled)?;
-        Ok(choice.budget()?.done())
+        let choice = chosen(account, buyer)?.with("now", buyer.now).drawn("nonce", buyer)?;
+        Ok(choice.needs("openSlot", solana::uint64)?.token_program()?.recent_blockhash()?.budget()?.done())
     }
 
     fn build(&self, chosen: &Choice<'_>) -> Result<Box<dyn Unsigned>, Refusal> {
         let choice = chosen.choice;
         judge_order(choice)?;
-        judge_decimals(choice, &["nonce", "openSlot"], &[])?;
+        judge_decimals(choice, &["nonce", "openSlot"])?;
+        if !choice.has("nonce") || !choice.has("openSlot") {
+            return Err(CHOICE_MALFORMED);
+        }
         let payer = Payer::of(choice, UNIT_LIMIT)?;
-        let (nonce, open_slot) = (number(choice, "nonce")?, slot(choice, "openSlot")?);
+        let (nonce, open_slot) = (number(choice, "nonce")?, open_slot(choice)?);
         let now = choice.get("now").and_then(Value::as_safe_unsigned).ok_or(INPUT_MALFORMED)?;
         let order = Order::of(self, choice)?;
         let option = order.option()?;
