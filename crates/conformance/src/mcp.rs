@@ -196,7 +196,7 @@ fn of_result(row: &Row, message: &Value) -> Value {
     if failed != structured.has("decline") {
         return fault("isError does not tell a decline");
     }
-    without_macs(structured)
+    without_macs(row, structured)
 }
 
 /// A schema error names the argument that the row says; which other one it names, the row does not say.
@@ -208,11 +208,13 @@ fn of_schema_error(row: &Row, text: &str) -> Value {
     }
 }
 
-fn without_macs(result: &Object) -> Value {
+/// The result without macs. Where a row's own value has a member of that name, the seal stands in its place.
+fn without_macs(row: &Row, result: &Object) -> Value {
     let mut bare = result.without("mac");
     for name in ["chosen", "hold"] {
         if let Some(sealed) = result.get(name).and_then(Value::as_object) {
-            bare.set(name, sealed.without("mac"));
+            let own = row.expect().get(name).and_then(|value| value.get("mac"));
+            bare.set(name, sealed.without("mac").with_some("mac", own));
         }
     }
     bare.into()

@@ -3,11 +3,13 @@
 //! A seller answers with a list of challenges. One that carries H names it in its opaque and derives its id from it; the
 //! buyer's credential echoes the challenge beside the payment's payload.
 
+pub(crate) mod attribution;
 pub(crate) mod challenge;
 pub(crate) mod credential;
 pub(crate) mod evm;
 pub(crate) mod session;
 pub(crate) mod solana;
+pub(crate) mod tempo;
 pub(crate) mod usdc;
 
 use crate::{

@@ -3,3 +3,4 @@
 pub mod evm;
 pub mod rlp;
 pub mod solana;
+pub mod tempo;

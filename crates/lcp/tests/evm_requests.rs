@@ -174,18 +174,18 @@ fn lines(name: &str) -> Vec<Value> {
 }
 
 /// Holds what was made to what stands in the file.
-fn same(name: &str, made: Vec<Value>) {
+fn same(name: &str, made: &[Value]) {
     if std::env::var_os("UPDATE").is_some() {
         fs::write(file(name), made.iter().map(|line| json::write(line) + "\n").collect::<String>()).unwrap();
     }
-    assert_eq!(made, lines(name));
+    assert_eq!(made, &*lines(name));
 }
 
 #[test]
 fn eth_account_signs_what_is_asked() {
     let made =
         CASES.map(|(name, pairing, asked, inputs)| Object::new().with("name", name).with("request", request(&*built(pairing, asked, inputs))).into());
-    same("requests.jsonl", made.into());
+    same("requests.jsonl", &made);
     let signed = lines("signed.jsonl");
     assert_eq!(signed.len(), CASES.len());
     for (line, row) in signed.iter().zip(lines("requests.jsonl")) {
@@ -204,5 +204,5 @@ fn the_credentials_carry_the_hash() {
         assert_eq!(registry::pairing(id).unwrap().bound(&signed, None), Ok(Hash::of(ATR)), "{name}");
         made.push(Object::new().with("name", name).with("signed", signed).into());
     }
-    same("credentials.jsonl", made);
+    same("credentials.jsonl", &made);
 }

@@ -21,7 +21,12 @@ const PAYER: &str = "GmaDrppBC7P5ARKV8g3djiwP89vz1jLK23V2GBjuAEGB";
 /// A name, the pairing, what the seller asks for, and the buyer's inputs. The last is a refund inside the channel before.
 const CASES: [(&str, &str, &str, &str); 9] = [
     ("exact", "x402/exact/solana", "{}", r#""decimals":6"#),
-    ("exact, own fee", "x402/exact/solana", r#"{"feePayer":"GmaDrppBC7P5ARKV8g3djiwP89vz1jLK23V2GBjuAEGB"}"#, r#""decimals":6,"computeUnitPrice":"5""#),
+    (
+        "exact, own fee",
+        "x402/exact/solana",
+        r#"{"feePayer":"GmaDrppBC7P5ARKV8g3djiwP89vz1jLK23V2GBjuAEGB"}"#,
+        r#""decimals":6,"computeUnitPrice":"5""#,
+    ),
     ("upto", "x402/upto/solana", r#"{"withdrawDelay":3600}"#, r#""nonce":"7","openSlot":"312345678""#),
     ("batch", "x402/batch-settlement/solana", r#"{"minDeposit":"100000","withdrawDelay":86400}"#, CHANNEL),
     ("charge", "mpp/charge/solana", r#"{"currency":"4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU"}"#, r#""decimals":6"#),
@@ -100,9 +105,8 @@ fn built(pairing: &str, asked: &str, inputs: &str) -> Box<dyn Unsigned> {
         (_, _, method) => challenges(method, asked),
     };
     let pairing = registry::pairing(pairing).unwrap();
-    let inputs = object(&format!(
-        r#"{{{inputs},"tokenProgram":"{TOKEN_PROGRAM}","recentBlockhash":"439bvEwoZYj9kQfuXnDqffdKRrjt6B9XYEbVGns7mvFn"}}"#
-    ));
+    let inputs =
+        object(&format!(r#"{{{inputs},"tokenProgram":"{TOKEN_PROGRAM}","recentBlockhash":"439bvEwoZYj9kQfuXnDqffdKRrjt6B9XYEbVGns7mvFn"}}"#));
     let buyer = Buyer { account: &format!("{DEVNET}:{PAYER}"), inputs: &inputs, now: 1_790_000_000, random: &|_| () };
     let choice = pairing.choose(&pairing.read(&document).unwrap(), &buyer).unwrap();
     pairing.build(&Choice { choice: &choice, reference: &Value::Null, h: &ConfirmedHash::rehash(ATR), atr: ATR }).unwrap()
@@ -172,7 +176,7 @@ fn lines(name: &str) -> Vec<Value> {
 }
 
 /// Holds what was made to what stands in the file.
-fn same(name: &str, made: Vec<Value>) {
+fn same(name: &str, made: &[Value]) {
     if std::env::var_os("UPDATE").is_some() {
         fs::write(file(name), made.iter().map(|line| json::write(line) + "\n").collect::<String>()).unwrap();
     }
@@ -208,7 +212,7 @@ fn decoded(transaction: &Value) -> Transaction {
 fn solders_reads_and_kit_compiles_what_is_asked() {
     let row = |(name, _, unsigned): &(&str, _, Box<dyn Unsigned>)| Object::new().with("name", *name).with("message", message(&**unsigned)).into();
     let requests: Vec<Value> = all_built().iter().map(row).collect();
-    same("requests.jsonl", requests.clone());
+    same("requests.jsonl", &requests);
     assert_eq!(lines("compiled.jsonl"), requests);
 }
 
@@ -226,7 +230,7 @@ fn the_payers_signatures_verify_and_the_payments_carry_the_hash() {
             assert_eq!(pairing.bound(&payment, None), Ok(Hash::of(ATR)), "{name}");
         }
     }
-    same("transactions.jsonl", made);
+    same("transactions.jsonl", &made);
 
     let verified = lines("verified.jsonl");
     assert_eq!(verified.len(), CASES.len());

@@ -1,6 +1,6 @@
 //! Peers that others wrote drive the real binary: the official MCP SDK clients, the MCP conformance suite, and the Agent
 //! Skills validator. `scripts/install-peers DIR` installs them; the environment variable `PEERS` names that folder.
-#![allow(clippy::unwrap_used)] // helpers of tests fail by panicking
+#![allow(clippy::expect_used, clippy::unwrap_used)] // helpers of tests fail by panicking
 
 mod support;
 

@@ -13,8 +13,9 @@ use crate::{
     CancellationToken, Chosen, Decline, Env, Fetch, Gate, Moved, Request, Response, Signer,
     confirm::{https_or_decline, is_receipt, names_hash},
     fetch::{FetchFailed, IDENTITY},
+    finish::at_most_1_mib,
     input_malformed, inputs_of,
-    transact::{Signing, account_of},
+    signing::{Signing, account_of},
 };
 
 /// The namespace of refusals when an agreement is paid on its own.
@@ -98,6 +99,25 @@ struct Payable {
 }
 
 impl<F: Fetch, E: Env> Gate<F, E> {
+    /// The agreement payment at an agreement URL: shows it for approval, or, approved, pays it and returns the receipt.
+    ///
+    /// `url` comes from a confirmed payment's `chosen.agreement`.
+    pub async fn agree<S: Signer>(
+        &self,
+        atr: &[u8],
+        url: &str,
+        signer: &S,
+        approved: Option<&Value>,
+        inputs: Option<&Value>,
+        cancel: &CancellationToken,
+    ) -> Result<Exchanged, Decline> {
+        at_most_1_mib(atr)?;
+        https_or_decline(url, NAMESPACE)?;
+        inputs_of(inputs, NAMESPACE)?;
+        let approved = approved_of(approved, NAMESPACE)?;
+        self.exchange(signer, Exchange { url, atr, namespace: NAMESPACE, approved, inputs, cancel }).await
+    }
+
     pub(crate) async fn exchange(&self, signer: &impl Signer, exchange: Exchange<'_>) -> Result<Exchanged, Decline> {
         https_or_decline(exchange.url, exchange.namespace)?;
         let approved = exchange.approved.map(|approved| Approve::read(approved, exchange.namespace)).transpose()?;

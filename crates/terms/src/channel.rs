@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 
 use lcp::{
-    ConfirmedHash, DeclineCode, Declined, Object, Pairing, Refusal, Value, encoding,
+    ConfirmedHash, DeclineCode, Declined, Object, Pairing, Refusal, Value,
+    encoding::{self, plain_decimal},
     inputs::MAX_DECIMAL,
     json,
     pairing::{Channel, ChannelAct, Completed, WithinAsk},
@@ -70,7 +71,7 @@ pub fn record_charge(hold: &Value, charged: &Value) -> Result<Object, Decline> {
     if compare(charged, held.signed_max) == Ordering::Greater {
         return Err(refused("The charge is above what was signed for."));
     }
-    Ok(held.whole.clone().with("charged", plain(charged)))
+    Ok(held.whole.clone().with("charged", plain_decimal(charged)))
 }
 
 impl<F: Fetch, E: Env> Gate<F, E> {
@@ -145,7 +146,7 @@ impl<F: Fetch, E: Env> Gate<F, E> {
             return Err(not_bound("The payment names another channel."));
         }
         let signed_max = std::cmp::max_by(held.signed_max, build.signed_for.as_str(), |a, b| compare(a, b));
-        let hold = held.whole.clone().with("signedMax", plain(signed_max));
+        let hold = held.whole.clone().with("signedMax", plain_decimal(signed_max));
         Ok(ChannelPayment { signed, hold })
     }
 }
@@ -209,14 +210,8 @@ fn refund_of<'a>(refund: Option<&'a Value>, namespace: &str) -> Result<Option<&'
 
 /// Compares two decimals by value.
 fn compare(a: &str, b: &str) -> Ordering {
-    let (a, b) = (plain(a), plain(b));
+    let (a, b) = (plain_decimal(a), plain_decimal(b));
     a.len().cmp(&b.len()).then_with(|| a.cmp(b))
-}
-
-/// The decimal without leading zeros.
-fn plain(decimal: &str) -> &str {
-    let digits = decimal.trim_start_matches('0');
-    if digits.is_empty() { "0" } else { digits }
 }
 
 fn not_bound(sentence: &str) -> Decline {

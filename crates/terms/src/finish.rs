@@ -41,7 +41,6 @@ pub fn finish(pairing: &dyn Pairing, atr: &[u8], chosen: &Value, signature: &Val
     }
 
     let h = ConfirmedHash::rehash(atr);
-    let refused = |refusal: &_| Declined::refused(DeclineCode::OfferUnreadable, refusal);
     let unsigned =
         pairing.build(&Choice { choice, reference, h: &h, atr }).map_err(|refusal| Declined::refused(DeclineCode::OfferUnreadable, &refusal))?;
     // Asked only where the payment is declined after the wallet acted.

@@ -14,6 +14,7 @@ mod fetch;
 mod finish;
 mod results;
 mod signer;
+mod signing;
 mod transact;
 
 pub use agreement::{Approve, Exchanged, agreement_of};

@@ -1,11 +1,10 @@
-use lcp::{DeclineCode, Declined, Hash, Pairing, Value, pairing::Choice, refusal::namespace};
+use lcp::{Hash, Pairing, Value, refusal::namespace};
 
 use crate::{
-    Approve, CancellationToken, Decline, Env, Exchanged, Fetch, Finished, Gate, Moved, Signer,
+    Approve, CancellationToken, Decline, Env, Exchanged, Fetch, Gate, Signer,
     agreement::{self, Exchange},
-    confirm::Chosen,
-    finish::finish,
-    input_malformed, inputs_of,
+    inputs_of,
+    signing::{Signing, account_of},
 };
 
 /// What a payment is made with.
@@ -88,78 +87,5 @@ impl<F: Fetch, E: Env> Gate<F, E> {
             None => (None, None),
         };
         Ok(Transacted::Signed { signed, landed, agreement, atr, h })
-    }
-}
-
-/// The account a wallet pays from, or the decline for one that has none.
-pub(crate) fn account_of<'a>(signer: &'a impl Signer, namespace: &str) -> Result<&'a str, Declined> {
-    signer.account().ok_or_else(|| input_malformed(namespace))
-}
-
-/// A confirmed payment on its way through the wallet.
-pub(crate) struct Signing<'a> {
-    pub(crate) pairing: &'a dyn Pairing,
-    pub(crate) atr: &'a [u8],
-    pub(crate) chosen: &'a Chosen,
-    pub(crate) request: Option<Value>,
-}
-
-impl Signing<'_> {
-    /// Builds the request of a choice that was not confirmed by a fetch of its own: the agreement's, over the same ATR.
-    pub(crate) fn of<'a>(pairing: &'a dyn Pairing, atr: &'a [u8], chosen: &'a Chosen) -> Result<Signing<'a>, Declined> {
-        let h = lcp::ConfirmedHash::rehash(atr);
-        let choice = Choice { choice: &chosen.choice, reference: &chosen.reference, h: &h, atr };
-        let request = crate::confirm::request_of(pairing, &choice).map_err(|refusal| Declined::refused(DeclineCode::OfferUnreadable, &refusal))?;
-        Ok(Signing { pairing, atr, chosen, request })
-    }
-
-    /// Asks the wallet, at most twice. `None` where there is nothing for the buyer to sign.
-    pub(crate) async fn sign(self, signer: &impl Signer) -> Result<Option<(Value, Option<Value>)>, Decline> {
-        let chosen = Value::from(self.chosen.to_json());
-        let not_bound = || Decline::because(DeclineCode::SignedNotBound, "The payment asks for more signatures than the gate gives.");
-        let Some(first) = self.request else {
-            return match finish(self.pairing, self.atr, &chosen, &Value::Null) {
-                Ok(Finished::Signed { signed, landed, .. }) => Ok(Some((signed, landed))),
-                Ok(Finished::Next { .. }) => Err(not_bound()),
-                Err(decline) if decline.leaves_nothing_to_sign() => Ok(None),
-                Err(decline) => Err(decline),
-            };
-        };
-        let moves = self.pairing.moves(&first);
-        let moved = |signed: Value| moves.then(|| Moved { signed, atr: self.atr.to_vec(), h: Hash::of(self.atr) });
-        let failed = || Decline::because(DeclineCode::SignerFailed, "The signer gave no signature.");
-
-        let one = signer.sign(&first).await.map_err(|_| failed())?;
-        let second = match finish(self.pairing, self.atr, &chosen, &one)? {
-            Finished::Signed { signed, landed, .. } => return Ok(Some((signed, landed))),
-            Finished::Next { request, .. } => request,
-        };
-        let two = signer.sign(&second).await.map_err(|_| failed().with_moved(moved(one.clone())))?;
-        let both = Value::from([one, two]);
-        match finish(self.pairing, self.atr, &chosen, &both)? {
-            Finished::Signed { signed, landed, .. } => Ok(Some((signed, landed))),
-            Finished::Next { .. } => Err(not_bound().with_moved(moved(both))),
-        }
-    }
-}
-
-impl<F: Fetch, E: Env> Gate<F, E> {
-    /// The agreement payment at an agreement URL: shows it for approval, or, approved, pays it and returns the receipt.
-    ///
-    /// `url` comes from a confirmed payment's `chosen.agreement`.
-    pub async fn agree<S: Signer>(
-        &self,
-        atr: &[u8],
-        url: &str,
-        signer: &S,
-        approved: Option<&Value>,
-        inputs: Option<&Value>,
-        cancel: &CancellationToken,
-    ) -> Result<Exchanged, Decline> {
-        crate::finish::at_most_1_mib(atr)?;
-        crate::confirm::https_or_decline(url, agreement::NAMESPACE)?;
-        inputs_of(inputs, agreement::NAMESPACE)?;
-        let approved = agreement::approved_of(approved, agreement::NAMESPACE)?;
-        self.exchange(signer, Exchange { url, atr, namespace: agreement::NAMESPACE, approved, inputs, cancel }).await
     }
 }

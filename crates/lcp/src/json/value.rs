@@ -236,6 +236,14 @@ impl From<u64> for Value {
     }
 }
 
+/// As the nearest double, which is exact between -2^53 and 2^53.
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        #[allow(clippy::cast_precision_loss)]
+        Self::Number(value as f64)
+    }
+}
+
 impl From<Object> for Value {
     fn from(value: Object) -> Self {
         Self::Object(Arc::new(value))

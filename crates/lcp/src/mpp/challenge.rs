@@ -70,7 +70,7 @@ impl<'a> Challenge<'a> {
     }
 
     /// The members that a credential echoes, in the challenge's order.
-    pub(super) fn echoed(&self) -> Object {
+    pub(crate) fn echoed(&self) -> Object {
         let members = self.whole.as_object().into_iter().flat_map(Object::iter);
         let named = members.filter(|(name, _)| name.as_str().is_some_and(|name| ECHOED.contains(&name)));
         named.fold(Object::new(), |echoed, (name, value)| echoed.with(name.clone(), value))
@@ -114,7 +114,7 @@ impl<'a> Challenge<'a> {
     }
 
     /// The decoded request.
-    pub(super) fn request(&self) -> Result<Object, Refusal> {
+    pub(crate) fn request(&self) -> Result<Object, Refusal> {
         decoded(self.request).ok_or(REQUEST_MALFORMED)
     }
 
@@ -188,7 +188,7 @@ pub(super) fn decoded(text: &Text) -> Option<Object> {
 }
 
 /// The Unix seconds of an RFC 3339 date and time without leap second; a fraction, at most 9 digits, is dropped.
-fn unix_seconds(text: &str) -> Option<i64> {
+pub(crate) fn unix_seconds(text: &str) -> Option<i64> {
     let (head, mut rest) = text.as_bytes().split_first_chunk::<19>()?;
     let [y1, y2, y3, y4, b'-', mo1, mo2, b'-', d1, d2, b'T' | b't', h1, h2, b':', mi1, mi2, b':', s1, s2] = head else { return None };
     let year = number(&[*y1, *y2, *y3, *y4])?;

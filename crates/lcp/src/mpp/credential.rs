@@ -22,7 +22,7 @@ pub(crate) struct Credential<'a> {
 
 impl<'a> Credential<'a> {
     /// Reads `{challenge, payload, [source]}`. Other members are let be, but `refused`.
-    pub(super) fn read(payment: &'a Value) -> Result<Self, Refusal> {
+    pub(crate) fn read(payment: &'a Value) -> Result<Self, Refusal> {
         Self::of(payment).ok_or(CREDENTIAL_MALFORMED)
     }
 
@@ -44,7 +44,8 @@ pub(super) fn least(challenge: Option<&Value>) -> Result<Challenge<'_>, Refusal>
     Ok(challenge)
 }
 
-fn credential(challenge: Object, source: Option<Text>, payload: Object) -> Value {
+/// A credential; `challenge` is what [`Challenge::echoed`] gives.
+pub(crate) fn credential(challenge: Object, source: Option<Text>, payload: Object) -> Value {
     Object::new().with("challenge", challenge).with_some("source", source).with("payload", payload).into()
 }
 

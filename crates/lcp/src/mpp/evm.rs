@@ -17,6 +17,8 @@ use crate::{
 };
 
 pub(crate) const CREDENTIAL_TYPE: Refusal = Refusal::new("mpp/credential-type");
+pub(crate) const CHAIN_ID_REQUIRED: Refusal = Refusal::new("mpp/chain-id-required");
+pub(crate) const ESCROW_MALFORMED: Refusal = Refusal::new("mpp/escrow-malformed");
 pub(crate) const CREDENTIAL_TYPES: Refusal = Refusal::new("mpp/credential-types");
 const AMOUNT_MALFORMED: Refusal = Refusal::new("evm/amount-malformed");
 const FIELD_MALFORMED: Refusal = Refusal::new("evm/field-malformed");
@@ -91,6 +93,29 @@ pub(crate) fn judge_type(payload: &Object, kind: &str) -> Result<(), Refusal> {
 /// The input `tokenDomain`, if it is there: an object.
 pub(crate) fn token_domain_input(inputs: &Object) -> Result<Option<&Value>, Refusal> {
     inputs::member(inputs, "tokenDomain", |value| value.as_object().map(|_| value)).map_err(|_| INPUT_MISSING)
+}
+
+/// The members that a choice keeps to open a channel, beside the challenge: the payer, the deposit, and what the buyer says
+/// of the rest.
+pub(crate) fn opening_choice(buyer: &Buyer<'_>) -> Result<Object, Refusal> {
+    let payer = Payer::members(buyer)?;
+    let deposit = inputs::decimal(buyer.inputs, "deposit").ok().flatten().ok_or(INPUT_MISSING)?;
+    let text = |name, is_form: fn(&str) -> bool| {
+        inputs::member(buyer.inputs, name, |value| value.as_str().filter(|text| is_form(text))).map_err(|_| INPUT_MISSING)
+    };
+    Ok(payer
+        .with("deposit", deposit)
+        .with_some("authorizedSigner", text("authorizedSigner", evm::is_address)?)
+        .with_some("credentialType", text("credentialType", |name| matches!(name, "hash" | "authorization" | "permit2"))?)
+        .with_some("tokenDomain", token_domain_input(buyer.inputs)?))
+}
+
+/// Who signs a channel's vouchers, as an address: the member `authorizedSigner`, or zero for the payer.
+pub(crate) fn authorized_signer(object: &Object) -> Option<&str> {
+    match object.get("authorizedSigner") {
+        None | Some(Value::Null) => Some(evm::ZERO_ADDRESS),
+        Some(_) => evm::address(object, "authorizedSigner"),
+    }
 }
 
 /// The token's EIP-712 domain, as a request holds it: the choice's `tokenDomain` names it and its version.

@@ -182,3 +182,186 @@ pub(crate) fn chosen<'a>(method: &dyn Method, chosen: &Choice<'a>) -> Result<Off
     Budget::judge_form(chosen.choice)?;
     Offer::chosen(method, chosen)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        ConfirmedHash, encoding,
+        mpp::sample::{challenge, credential},
+        pairing::{Completed, Pairing},
+        pairings::mpp::charge::solana::PAIRING,
+        wire::solana::base58,
+    };
+
+    const PAYER: &str = "H114TvVMTRoh9Aar3vdpfyxEVLdSDH4oi4xihVuWAgWN";
+    const SELLER: &str = "2Fub4Rhb6TuNZ6XTEKAxbLeogqp52UHW7qAWF1WTk9Ka";
+    const MINT: &str = "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU";
+    const BLOCKHASH: &str = "439bvEwoZYj9kQfuXnDqffdKRrjt6B9XYEbVGns7mvFn";
+    const TOKEN_PROGRAM: &str = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
+
+    fn h() -> Hash {
+        Hash::of(b"abc")
+    }
+
+    fn details() -> Object {
+        Object::new().with("network", "devnet").with("recentBlockhash", BLOCKHASH).with("decimals", 6u32).with("tokenProgram", TOKEN_PROGRAM)
+    }
+
+    fn request(details: Object) -> Object {
+        Object::new()
+            .with("amount", "0010")
+            .with("currency", MINT)
+            .with("recipient", SELLER)
+            .with("externalId", h().lcp_string())
+            .with("methodDetails", details)
+    }
+
+    fn choose(request: Object, inputs: &Object) -> Result<Object, Refusal> {
+        let account = format!("solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1:{PAYER}");
+        let buyer = Buyer { account: &account, inputs, now: 1, random: &|_| () };
+        PAIRING.choose(&PAIRING.read(&[challenge(&h(), "charge", "solana", request).into()].into())?, &buyer)
+    }
+
+    fn build(choice: &Object) -> Result<Box<dyn Unsigned>, Refusal> {
+        PAIRING.build(&Choice { choice, reference: &Value::Null, h: &ConfirmedHash::rehash(b"abc"), atr: b"abc" })
+    }
+
+    fn signed(choice: &Object) -> Value {
+        match build(choice).unwrap().complete(&encoding::hex(&[5; 64]).into()) {
+            Ok(Completed::Payment { signed, .. }) => signed,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn message(payment: &Value) -> Message {
+        Transaction::read(payment.get("payload").unwrap().get("transaction")).unwrap().message
+    }
+
+    /// What pays refuses a request with.
+    fn fault(request: Object) -> String {
+        let payment = credential(challenge(&h(), "charge", "solana", request));
+        PAIRING.bound(&payment, None).unwrap_err().code().to_owned()
+    }
+
+    #[test]
+    fn inputs_give_what_the_charge_does_not_name() {
+        let kept =
+            |request, inputs: Object| choose(request, &inputs).map(|choice| choice.without("challenge")).map_err(|refusal| refusal.code().to_owned());
+        let payer = Object::new().with("payer", PAYER);
+        assert_eq!(kept(request(details()), Object::new().with("decimals", "x")), Ok(payer.clone()));
+        let bare = Object::new().with("network", "devnet");
+        let inputs = Object::new().with("decimals", 9u32).with("tokenProgram", TOKEN_PROGRAM).with("recentBlockhash", BLOCKHASH);
+        let all = inputs.iter().fold(payer, |choice, (name, value)| choice.with(name.clone(), value));
+        assert_eq!(kept(request(bare.clone()), inputs.clone()), Ok(all));
+        for name in ["decimals", "tokenProgram", "recentBlockhash"] {
+            assert_eq!(kept(request(bare.clone()), inputs.without(name)), Err("mpp/input-missing".to_owned()));
+        }
+        // Lamports have no decimals and no program.
+        let lamports = request(bare.clone()).with("currency", "sol");
+        assert!(kept(lamports, inputs.without("decimals").without("tokenProgram")).is_ok());
+        // The account is on devnet.
+        assert_eq!(kept(request(bare.with("network", "mainnet")), inputs), Err("mpp/no-payable-option".to_owned()));
+    }
+
+    #[test]
+    fn a_transfer_of_tokens_and_of_lamports() {
+        let choice = choose(request(details()), &Object::new()).unwrap();
+        let payment = signed(&choice);
+        assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+        assert_eq!(encoding::hex(&message(&payment).instructions[2].data), "0x0c0a0000000000000006");
+
+        let lamports = request(details().with("feePayer", true).with("feePayerKey", SELLER)).with("currency", "sol");
+        let payment = signed(&choose(lamports, &Object::new()).unwrap());
+        assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+        let message = message(&payment);
+        assert_eq!(message.keys[..2], [SELLER, PAYER].map(|text| Address::parse(text).unwrap()));
+        assert_eq!(encoding::hex(&message.instructions[2].data), "0x020000000a00000000000000");
+    }
+
+    #[test]
+    fn requests_that_are_not_paid() {
+        for (name, value) in [
+            ("amount", Value::from("0")),
+            ("amount", 5u32.into()),
+            ("currency", "SOL".into()),
+            ("recipient", "x".into()),
+            ("externalId", 5u32.into()),
+        ] {
+            assert_eq!(fault(request(details()).with(name, value)), "mpp/request-malformed", "{name}");
+        }
+        assert_eq!(fault(request(details()).with("externalId", "é".repeat(284))), "mpp/request-malformed");
+        assert_eq!(fault(request(details()).with("externalId", "é".repeat(283))), "mpp/credential-type");
+        for (code, name, value) in [
+            ("svm/network-malformed", "network", Value::from("testnet")),
+            ("mpp/request-malformed", "feePayer", 1u32.into()),
+            ("mpp/request-malformed", "feePayer", true.into()),
+            ("svm/input-malformed", "splits", Value::Null),
+            ("svm/input-malformed", "confidential", true.into()),
+            ("svm/input-malformed", "decimals", 256u32.into()),
+            ("svm/input-malformed", "tokenProgram", "x".into()),
+            ("svm/input-malformed", "recentBlockhash", "x".into()),
+            ("mpp/credential-type", "confidential", 1u32.into()),
+            ("mpp/credential-type", "decimals", "6".into()),
+        ] {
+            assert_eq!(fault(request(details().with(name, value))), code, "{name}");
+        }
+    }
+
+    #[test]
+    fn one_memo_names_the_challenges_hash() {
+        let choice = choose(request(details()), &Object::new()).unwrap();
+        let payment = signed(&choice);
+        let with_memos = |memos: &[&[u8]]| {
+            let mut message = message(&payment);
+            let call = message.instructions.pop().unwrap();
+            message.instructions.extend(memos.iter().map(|&memo| crate::wire::solana::CompiledInstruction { data: memo.into(), ..call.clone() }));
+            let transaction = message.signed(&Address::parse(PAYER).unwrap(), [0; 64]).unwrap();
+            let payload = Object::new().with("type", "transaction").with("transaction", encoding::base64(&transaction.encode()));
+            let payment = payment.as_object().unwrap().clone().with("payload", payload).into();
+            PAIRING.bound(&payment, None).map_err(|refusal| refusal.code().to_owned())
+        };
+        let (ours, other) = (h().lcp_string(), Hash::of(b"abd").lcp_string());
+        assert_eq!(with_memos(&[b"order 12", ours.as_bytes(), b"\xFF"]), Ok(h()));
+        let refused = |memos: &[&[u8]]| with_memos(memos).unwrap_err();
+        assert_eq!(refused(&[b"order 12"]), "svm/no-carrier");
+        assert_eq!(refused(&[ours.as_bytes(), other.as_bytes()]), "svm/memo-count");
+        assert_eq!(refused(&[other.as_bytes()]), "svm/carrier-mismatch");
+    }
+
+    #[test]
+    fn payloads_of_other_types() {
+        let payment = signed(&choose(request(details()), &Object::new()).unwrap());
+        let transaction = payment.get("payload").unwrap().get("transaction").unwrap();
+        let bound = |payload: Object, landed: Option<Object>| {
+            let payment = payment.as_object().unwrap().clone().with("payload", payload).into();
+            PAIRING.bound(&payment, landed.map(Value::from).as_ref()).map_err(|refusal| refusal.code().to_owned())
+        };
+        let bundle = |before: usize| {
+            let mut transactions = vec![Value::Null; before];
+            transactions.push(transaction.clone());
+            Object::new().with("type", "bundle").with("transactions", transactions)
+        };
+        assert_eq!(bound(bundle(7), None), Ok(h()));
+        assert_eq!(bound(bundle(8), None).unwrap_err(), "svm/tx-malformed");
+        assert_eq!(bound(Object::new().with("type", "bundle").with("transactions", vec![]), None).unwrap_err(), "svm/bundle-empty");
+        let signature = Object::new().with("type", "signature").with("signature", base58::encode(&[5; 64]));
+        assert_eq!(bound(signature.clone(), None).unwrap_err(), "svm/read-first");
+        assert_eq!(bound(signature, Some(Object::new().with("transaction", transaction))), Ok(h()));
+        assert_eq!(bound(Object::new().with("transaction", transaction), None).unwrap_err(), "mpp/credential-type");
+    }
+
+    #[test]
+    fn a_choice_is_refused_for_its_first_fault() {
+        let refused = |choice: &Object| build(choice).err().unwrap().code().to_owned();
+        let choice = choose(request(details()), &Object::new()).unwrap();
+        assert_eq!(refused(&choice.clone().with("challenge", "x")), "mpp/choice-malformed");
+        assert_eq!(refused(&choice.clone().with("computeUnitPrice", 5u32).with("payer", "x")), "x402/choice-malformed");
+        assert_eq!(refused(&choice.clone().with("payer", "x")), "svm/input-malformed");
+        assert_eq!(refused(&choice.clone().with("computeUnitLimit", 5.5.to_string())), "svm/input-malformed");
+        let other = challenge(&Hash::of(b"abd"), "charge", "solana", request(details()));
+        assert_eq!(refused(&choice.clone().with("challenge", other)), "mpp/id-not-ours");
+        let silent = challenge(&h(), "charge", "solana", request(details()).without("externalId"));
+        assert_eq!(refused(&choice.with("challenge", silent).with("payer", "x")), "svm/carrier-mismatch");
+    }
+}

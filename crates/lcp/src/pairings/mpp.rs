@@ -1,2 +1,3 @@
 pub(crate) mod charge;
 pub(crate) mod session;
+pub(crate) mod subscription;

@@ -173,3 +173,120 @@ impl Payload for Signed {
         Ok(self.members.clone().with(self.name, solana::signed(&self.message, &self.payer, signature)?))
     }
 }
+
+/// Documents and choices to test with.
+#[cfg(test)]
+pub(crate) mod sample {
+    use crate::{
+        ConfirmedHash, Hash, Object, Refusal, Value,
+        pairing::{Buyer, Choice, Completed, Pairing, Unsigned},
+    };
+
+    pub(crate) const ATR: &[u8] = b"terms";
+    pub(crate) const NETWORK: &str = "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1";
+    pub(crate) const PAYER: &str = "H114TvVMTRoh9Aar3vdpfyxEVLdSDH4oi4xihVuWAgWN";
+    pub(crate) const FEE_PAYER: &str = "CNRcamMbSQwrsAsBJbDo68uAWEvpVvqhDeDrCaRt7hym";
+    pub(crate) const SELLER: &str = "2Fub4Rhb6TuNZ6XTEKAxbLeogqp52UHW7qAWF1WTk9Ka";
+    pub(crate) const MINT: &str = "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU";
+    pub(crate) const TOKEN_PROGRAM: &str = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
+    pub(crate) const BLOCKHASH: &str = "439bvEwoZYj9kQfuXnDqffdKRrjt6B9XYEbVGns7mvFn";
+
+    pub(crate) fn h() -> Hash {
+        Hash::of(ATR)
+    }
+
+    pub(crate) fn terms() -> Object {
+        Object::new().with("feePayer", FEE_PAYER).with("memo", h().lcp_string())
+    }
+
+    pub(crate) fn option(scheme: &str, extra: Object) -> Object {
+        Object::new()
+            .with("scheme", scheme)
+            .with("network", NETWORK)
+            .with("amount", "2500")
+            .with("asset", MINT)
+            .with("payTo", SELLER)
+            .with("maxTimeoutSeconds", 60u32)
+            .with("extra", extra)
+    }
+
+    pub(crate) fn document(options: impl IntoIterator<Item = Object>) -> Value {
+        let info = Object::new().with("type", "sha256").with("value", &h()).with("legalContextUrl", "https://a.example/");
+        let context = Object::new().with("legalContext", Object::new().with("info", info));
+        let options: Vec<Value> = options.into_iter().map(Value::from).collect();
+        Object::new().with("x402Version", 2u32).with("accepts", options).with("extensions", context).into()
+    }
+
+    pub(crate) fn inputs() -> Object {
+        Object::new().with("tokenProgram", TOKEN_PROGRAM).with("recentBlockhash", BLOCKHASH)
+    }
+
+    /// A choice, its random bytes all 7.
+    pub(crate) fn choose(pairing: &dyn Pairing, document: &Value, inputs: &Object) -> Result<Object, Refusal> {
+        let account = format!("{NETWORK}:{PAYER}");
+        let buyer = Buyer { account: &account, inputs, now: 1_790_000_000, random: &|bytes| bytes.fill(7) };
+        pairing.choose(&pairing.read(document)?, &buyer)
+    }
+
+    pub(crate) fn build(pairing: &dyn Pairing, choice: &Object) -> Result<Box<dyn Unsigned>, Refusal> {
+        pairing.build(&Choice { choice, reference: &Value::Null, h: &ConfirmedHash::rehash(ATR), atr: ATR })
+    }
+
+    pub(crate) fn signed(unsigned: &dyn Unsigned, answer: impl Into<Value>) -> Value {
+        match unsigned.complete(&answer.into()) {
+            Ok(Completed::Payment { signed, .. }) => signed,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        sample::{NETWORK, SELLER, h, option, terms},
+        *,
+    };
+
+    #[test]
+    fn the_memo_is_the_very_text_that_was_offered() {
+        let text = h().lcp_string();
+        let upper = text.replace(&h().to_string()[2..], &h().to_string()[2..].to_uppercase());
+        let read = |memos: &[&[u8]], offered: &str| {
+            let accepted = option("exact", terms().with("memo", offered));
+            memo_hash(memos.iter().copied(), &accepted).map_err(|refusal| refusal.code().to_owned())
+        };
+        let refused = |memos: &[&[u8]], offered: &str| read(memos, offered).unwrap_err();
+        assert_eq!(read(&[text.as_bytes()], &text), Ok(h()));
+        assert_eq!(refused(&[], &text), "svm/memo-count");
+        assert_eq!(refused(&[text.as_bytes(), b"x"], &text), "svm/memo-count");
+        assert_eq!(refused(&[b"\xFF"], &text), "svm/memo-not-utf8");
+        assert_eq!(refused(&[format!("{text} ").as_bytes()], &text), "svm/memo-not-lcp");
+        assert_eq!(refused(&[upper.as_bytes()], &upper), "svm/carrier-not-canonical");
+        assert_eq!(refused(&[text.as_bytes()], &upper), "svm/carrier-mismatch");
+    }
+
+    #[test]
+    fn options_of_the_scheme() {
+        let judged = |option: &Object| match serves("exact", option, 1, |_| true) {
+            Ok(()) => "served".to_owned(),
+            Err(Unserved::Other) => "other".to_owned(),
+            Err(Unserved::Refused(refusal)) => refusal.code().to_owned(),
+        };
+        let exact = option("exact", terms());
+        assert_eq!(judged(&exact), "served");
+        for (name, value) in
+            [("scheme", "upto"), ("network", "solana:devnet"), ("network", &NETWORK.replace('E', "0")), ("asset", "x"), ("payTo", &SELLER[2..])]
+        {
+            assert_eq!(judged(&exact.clone().with(name, value)), "other", "{name}");
+        }
+        for extra in [terms().without("feePayer"), terms().with("memo", 5u32), terms().with("memo", "é".repeat(129))] {
+            assert_eq!(judged(&option("exact", extra)), "other");
+        }
+        assert_eq!(judged(&option("exact", terms().with("memo", "é".repeat(128)))), "served");
+        assert_eq!(judged(&exact.clone().with("amount", u64::MAX.to_string())), "served");
+        for amount in ["0", "01", "18446744073709551616", "1.0", ""] {
+            assert_eq!(judged(&exact.clone().with("amount", amount)), "x402/option-malformed", "{amount}");
+        }
+        assert_eq!(judged(&exact.with("maxTimeoutSeconds", 0u32)), "x402/option-malformed");
+    }
+}

@@ -1,5 +1,7 @@
 //! A seller on loopback over TLS, with a certificate authority of its own.
 
+pub(crate) mod binary;
+
 use std::{env, fs, path::PathBuf, sync::Arc, thread};
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};

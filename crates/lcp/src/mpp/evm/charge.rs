@@ -7,13 +7,13 @@ use crate::{
     wire::evm::{self, U256, permit2},
 };
 
-const SPLITS_MALFORMED: Refusal = Refusal::new("mpp/splits-malformed");
+pub(crate) const SPLITS_MALFORMED: Refusal = Refusal::new("mpp/splits-malformed");
 
 /// The selector of `transfer(address,uint256)`.
 const TRANSFER: [u8; 4] = [0xA9, 0x05, 0x9C, 0xBB];
 
 /// Most parts that go to others than the recipient.
-const MAX_SPLITS: usize = 10;
+pub(crate) const MAX_SPLITS: usize = 10;
 
 /// A way to pay, and what a credential of it calls its type.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -122,7 +122,7 @@ impl<'a> Charge<'a> {
 }
 
 /// An `amount`, a decimal below 2^256, as written and as a number.
-fn amount(object: &Object) -> Option<(&str, U256)> {
+pub(crate) fn amount(object: &Object) -> Option<(&str, U256)> {
     let text = object.get("amount").and_then(Value::as_str)?;
     U256::from_decimal(text).map(|value| (text, value))
 }
@@ -163,14 +163,14 @@ mod tests {
     }
 
     /// The ways in which a request can be paid, in the order listed.
-    fn ways(request: Object, expires: bool) -> Result<Vec<&'static str>, String> {
+    fn ways(request: &Object, expires: bool) -> Result<Vec<&'static str>, String> {
         let offer = |value| Offer { challenge: Challenge::read(value).unwrap(), h: h(), request: request.clone(), expires: expires.then_some(1) };
         let charge = Charge::of(&offer(&challenge(&h(), "charge", "evm", Object::new()).into())).map(|charge| charge.ways);
         charge.map(|ways| ways.into_iter().map(Way::name).collect()).map_err(|refusal| refusal.code().to_owned())
     }
 
     fn listed(details: &str, expires: bool) -> Result<Vec<&'static str>, String> {
-        ways(charge(details), expires)
+        ways(&charge(details), expires)
     }
 
     fn refused(details: &str, expires: bool) -> String {
@@ -179,16 +179,16 @@ mod tests {
 
     #[test]
     fn needs_a_chain_a_token_a_recipient_and_an_amount() {
-        assert_eq!(ways(charge(""), false), Ok(vec!["transaction", "hash"]));
+        assert_eq!(ways(&charge(""), false), Ok(vec!["transaction", "hash"]));
         for name in ["amount", "currency", "recipient", "methodDetails"] {
-            assert_eq!(ways(charge("").without(name), true).unwrap_err(), "mpp/request-malformed", "{name}");
+            assert_eq!(ways(&charge("").without(name), true).unwrap_err(), "mpp/request-malformed", "{name}");
         }
         for amount in ["", "-1", "1.0", &"9".repeat(78), &format!("{:0>79}", 1)] {
-            assert_eq!(ways(charge("").with("amount", amount), true).unwrap_err(), "mpp/request-malformed", "{amount}");
+            assert_eq!(ways(&charge("").with("amount", amount), true).unwrap_err(), "mpp/request-malformed", "{amount}");
         }
         for chain in ["0", "-1", "1.5", "'84532'", "9007199254740992", "true"] {
             let details = object(&format!("{{'chainId':{chain}}}"));
-            assert_eq!(ways(charge("").with("methodDetails", details), true).unwrap_err(), "mpp/request-malformed", "{chain}");
+            assert_eq!(ways(&charge("").with("methodDetails", details), true).unwrap_err(), "mpp/request-malformed", "{chain}");
         }
     }
 

@@ -1,2 +1,3 @@
 pub(crate) mod evm;
 pub(crate) mod solana;
+pub(crate) mod tempo;

@@ -218,11 +218,14 @@ fn write_bytes(wire: &mut Vec<u8>, bytes: &[u8]) {
 
 /// A compact-u16: seven bits a byte, least first, with the high bit where more follow.
 fn write_length(wire: &mut Vec<u8>, mut length: usize) {
-    while length >= 0x80 {
-        wire.push((length & 0x7F) as u8 | 0x80);
+    loop {
+        let [low, ..] = length.to_le_bytes();
         length >>= 7;
+        if length == 0 {
+            return wire.push(low);
+        }
+        wire.push(low | 0x80);
     }
-    wire.push((length & 0x7F) as u8);
 }
 
 /// What is left to read.
@@ -296,5 +299,229 @@ impl<'a> Reader<'a> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
         Some(taken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::wire::solana::memo;
+
+    fn key(byte: u8) -> Address {
+        [byte; 32].into()
+    }
+
+    fn call(program: u8, accounts: &[u8], data: &[u8]) -> CompiledInstruction {
+        CompiledInstruction { program, accounts: accounts.into(), data: data.into() }
+    }
+
+    fn lookup(table: u8, writable: &[u8], readonly: &[u8]) -> Lookup {
+        Lookup { table: key(table), writable: writable.into(), readonly: readonly.into() }
+    }
+
+    /// Of a payer and one more signer, the system program and the memo program.
+    fn sample() -> Transaction {
+        let keys = vec![key(1), key(2), system::PROGRAM, memo::V3];
+        let message = Message {
+            versioned: true,
+            signers: 2,
+            readonly_signers: 1,
+            readonly_others: 2,
+            keys,
+            blockhash: [9; 32],
+            instructions: vec![call(3, &[], b"terms")],
+            lookups: vec![],
+        };
+        Transaction { signatures: vec![[0; 64]; 2], message }
+    }
+
+    fn read(transaction: &Transaction) -> Result<Transaction, Refusal> {
+        Transaction::read(Some(&encoding::base64(&transaction.encode()).into()))
+    }
+
+    #[test]
+    fn only_the_shortest_whole_form_is_read() {
+        let wire = sample().encode();
+        assert_eq!(Transaction::decode(&wire), Some(sample()));
+        for end in 0..wire.len() {
+            assert_eq!(Transaction::decode(&wire[..end]), None, "{end}");
+        }
+        assert_eq!(Transaction::decode(&[&wire[..], &[0]].concat()), None);
+        // The count of signatures in two bytes and in three.
+        for count in [&[0x82, 0][..], &[0x82, 0x80, 0]] {
+            assert_eq!(Transaction::decode(&[count, &wire[1..]].concat()), None);
+        }
+        // Of the versions, only 0.
+        let version = 1 + 2 * 64;
+        assert_eq!(wire[version], 0x80);
+        for other in [0x81, 0xFF] {
+            let mut wire = wire.clone();
+            wire[version] = other;
+            assert_eq!(Transaction::decode(&wire), None);
+        }
+        let mut legacy = sample();
+        legacy.message.versioned = false;
+        assert_eq!(read(&legacy), Ok(legacy));
+    }
+
+    #[test]
+    fn lengths() {
+        for length in [0, 1, 0x7F, 0x80, 0x3FFF, 0x4000, 0xFFFF] {
+            let mut wire = Vec::new();
+            write_length(&mut wire, length);
+            assert_eq!(Reader(&wire).length(), Some(length));
+        }
+        for wire in [&[][..], &[0x80], &[0x80, 0], &[0x80, 0x80, 0], &[0x80, 0x80, 4], &[0x80, 0x80, 0x80, 1]] {
+            assert_eq!(Reader(wire).length(), None, "{wire:?}");
+        }
+    }
+
+    #[test]
+    fn a_header_fits_the_keys() {
+        let with = |edit: fn(&mut Transaction)| {
+            let mut transaction = sample();
+            edit(&mut transaction);
+            read(&transaction)
+        };
+        for edit in [
+            (|t| t.signatures.truncate(1)) as fn(&mut Transaction),
+            |t| t.signatures.push([0; 64]),
+            |t| t.message.readonly_signers = 2,
+            |t| t.message.readonly_others = 3,
+            |t| t.message.keys.truncate(1),
+            |t| (t.message.signers, t.signatures) = (0, vec![]),
+            |t| t.message.lookups = vec![lookup(7, &[], &[])],
+        ] {
+            assert_eq!(with(edit), Err(TX_MALFORMED));
+        }
+        assert!(with(|t| t.message.keys[3] = t.message.keys[0]).is_ok());
+        assert!(with(|t| t.message.instructions[0] = call(255, &[255], b"")).is_ok());
+        assert!(with(|t| t.message.lookups = vec![lookup(7, &[], &[1])]).is_ok());
+    }
+
+    #[test]
+    fn a_packet_is_the_bound() {
+        let sized = |size: usize| {
+            let mut transaction = sample();
+            transaction.message.instructions[0].data = vec![0; 500];
+            let rest = transaction.encode().len() - 500;
+            transaction.message.instructions[0].data = vec![0; size - rest];
+            assert_eq!(transaction.encode().len(), size);
+            read(&transaction)
+        };
+        assert!(sized(1232).is_ok());
+        assert_eq!(sized(1233), Err(TX_TOO_LARGE));
+        let text = |length: usize| Transaction::read(Some(&"!".repeat(length).into()));
+        assert_eq!(text(1648), Err(TX_MALFORMED));
+        assert_eq!(text(1649), Err(TX_TOO_LARGE));
+        for member in [None, Some(&Value::Null), Some(&1u32.into()), Some(&"".into())] {
+            assert_eq!(Transaction::read(member), Err(TX_MALFORMED));
+        }
+    }
+
+    #[test]
+    fn a_nonce_account_is_the_messages_own() {
+        let advancing = |place: usize, accounts: &[u8], data: &[u8]| {
+            let mut transaction = sample();
+            transaction.message.lookups = vec![lookup(7, &[0], &[])];
+            transaction.message.instructions.insert(place, call(2, accounts, data));
+            read(&transaction).err()
+        };
+        let advance = system::ADVANCE_NONCE_ACCOUNT;
+        assert_eq!(advancing(0, &[4], &advance), Some(NONCE_ACCOUNT_NOT_STATIC));
+        assert_eq!(advancing(0, &[4], &[4, 0, 0, 0, 9]), Some(NONCE_ACCOUNT_NOT_STATIC));
+        assert_eq!(advancing(0, &[1, 4], &advance), None);
+        assert_eq!(advancing(0, &[], &advance), None);
+        assert_eq!(advancing(0, &[4], &advance[..3]), None);
+        assert_eq!(advancing(1, &[4], &advance), None);
+    }
+
+    #[test]
+    fn loaded_accounts_follow_the_messages_own() {
+        let mut message = sample().message;
+        message.lookups = vec![lookup(7, &[0, 1], &[2]), lookup(8, &[3], &[])];
+        let loaded = |table: u8, writable: &[u8], readonly: &[u8]| Loaded {
+            table: key(table),
+            writable: writable.iter().copied().map(key).collect(),
+            readonly: readonly.iter().copied().map(key).collect(),
+        };
+        let tables = [loaded(7, &[20, 21], &[22]), loaded(8, &[23], &[])];
+        let expected = [&message.keys[..], &[20, 21, 23, 22].map(key)].concat();
+        assert_eq!(message.accounts(&tables), Ok(expected));
+        assert_eq!(message.account_count(), 8);
+        for other in [
+            vec![],
+            vec![tables[1].clone(), tables[0].clone()],
+            vec![tables[0].clone()],
+            vec![loaded(7, &[20], &[22]), tables[1].clone()],
+            vec![loaded(7, &[20, 21], &[]), tables[1].clone()],
+        ] {
+            assert_eq!(message.accounts(&other), Err(Unresolved::OtherTables));
+        }
+        for repeating in [loaded(8, &[1], &[]), loaded(8, &[22], &[])] {
+            assert_eq!(message.accounts(&[tables[0].clone(), repeating]), Err(Unresolved::Repeated));
+        }
+        assert_eq!(sample().message.accounts(&[]), Ok(sample().message.keys));
+    }
+
+    #[test]
+    fn a_signer_signs_in_its_place() {
+        let signed = sample().message.signed(&key(2), [5; 64]).unwrap();
+        assert_eq!(signed.signatures, [[0; 64], [5; 64]]);
+        assert_eq!(sample().message.signed(&memo::V3, [5; 64]), None);
+    }
+
+    fn any_transaction() -> impl Strategy<Value = Transaction> {
+        let bytes = || prop::collection::vec(any::<u8>(), 0..200);
+        let calls = prop::collection::vec((any::<u8>(), bytes(), bytes()), 0..5);
+        let lookups = prop::collection::vec((any::<[u8; 32]>(), prop::collection::vec(any::<u8>(), 1..9), bytes()), 0..4);
+        let keys = prop::collection::vec(any::<[u8; 32]>(), 1..40);
+        (any::<bool>(), keys, any::<[u8; 3]>(), any::<[u8; 32]>(), calls, lookups).prop_map(|(versioned, keys, header, blockhash, calls, lookups)| {
+            let count = u8::try_from(keys.len()).unwrap();
+            let signers = header[0] % count + 1;
+            let message = Message {
+                versioned,
+                signers,
+                readonly_signers: header[1] % signers,
+                readonly_others: header[2] % (count - signers + 1),
+                keys: keys.into_iter().map(Address::from).collect(),
+                blockhash,
+                instructions: calls.into_iter().map(|(program, accounts, data)| CompiledInstruction { program, accounts, data }).collect(),
+                lookups: lookups.into_iter().map(|(table, writable, readonly)| Lookup { table: table.into(), writable, readonly }).collect(),
+            };
+            let message = if versioned { message } else { Message { lookups: vec![], ..message } };
+            Transaction { signatures: vec![[1; 64]; signers.into()], message }
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(transaction in any_transaction()) {
+            let wire = transaction.encode();
+            prop_assert_eq!(&wire[1 + 64 * transaction.signatures.len()..], transaction.message.encode());
+            prop_assert_eq!(Transaction::decode(&wire), Some(transaction));
+        }
+
+        /// Bytes that decode are the one form of what they hold.
+        #[test]
+        fn changed_bytes(transaction in any_transaction(), edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
+            let mut wire = transaction.encode();
+            for (place, byte) in edits {
+                let place = place.index(wire.len());
+                wire[place] = byte;
+            }
+            if let Some(transaction) = Transaction::decode(&wire) {
+                prop_assert_eq!(transaction.encode(), wire);
+            }
+        }
+
+        #[test]
+        fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            if let Some(transaction) = Transaction::decode(&bytes) {
+                prop_assert_eq!(transaction.encode(), bytes);
+            }
+        }
     }
 }

@@ -4,13 +4,15 @@
 use crate::{
     Hash, Object, Refusal, Text, Value,
     encoding::{self, uint128},
-    inputs,
     mpp::{
-        INPUT_MALFORMED, INPUT_MISSING, Method, Mpp, Offer, REQUEST_MALFORMED,
+        INPUT_MALFORMED, Method, Mpp, Offer, REQUEST_MALFORMED,
         challenge::EXPIRES_REQUIRED,
         credential::{Answered, CREDENTIAL_MALFORMED, Credential, OneStep, Payload, Waiting},
         details,
-        evm::{CREDENTIAL_TYPE, CREDENTIAL_TYPES, Payer, bytes32, chain_id, deadline, signature, token_domain, token_domain_input},
+        evm::{
+            CHAIN_ID_REQUIRED, CREDENTIAL_TYPE, CREDENTIAL_TYPES, ESCROW_MALFORMED, Payer, authorized_signer, bytes32, chain_id, deadline,
+            opening_choice, signature, token_domain,
+        },
         session::{CHANNEL_NAMED, CHANNEL_NOT_BOUND, NOT_AN_OPENING, Next, Session, Sessions, Voucher, action},
     },
     pairing::{Buyer, Channel, ChannelRef, Choice, Unsigned},
@@ -25,8 +27,6 @@ pub(crate) static PAIRING: Mpp<Evm> = Mpp(Evm);
 
 pub(crate) struct Evm;
 
-const ESCROW_MALFORMED: Refusal = Refusal::new("mpp/escrow-malformed");
-const CHAIN_ID_REQUIRED: Refusal = Refusal::new("mpp/chain-id-required");
 const SALT_NOT_THIS_HASH: Refusal = Refusal::new("mpp/salt-not-this-hash");
 const SOURCE_REQUIRED: Refusal = Refusal::new("mpp/source-required");
 const NONCE_NOT_CHANNEL: Refusal = Refusal::new("mpp/nonce-not-channel");
@@ -145,16 +145,7 @@ impl Method for Evm {
     }
 
     fn choose(&self, _offer: &Offer<'_>, buyer: &Buyer<'_>) -> Result<Object, Refusal> {
-        let payer = Payer::members(buyer)?;
-        let text = |name, is_form: fn(&str) -> bool| {
-            inputs::member(buyer.inputs, name, |value| value.as_str().filter(|text| is_form(text))).map_err(|_| INPUT_MISSING)
-        };
-        let deposit = inputs::decimal(buyer.inputs, "deposit").ok().flatten().ok_or(INPUT_MISSING)?;
-        Ok(payer
-            .with("deposit", deposit)
-            .with_some("authorizedSigner", text("authorizedSigner", evm::is_address)?)
-            .with_some("credentialType", text("credentialType", |name| Way::of(name).is_some())?)
-            .with_some("tokenDomain", token_domain_input(buyer.inputs)?))
+        opening_choice(buyer)
     }
 
     fn build(&self, chosen: &Choice<'_>) -> Result<Box<dyn Unsigned>, Refusal> {
@@ -163,10 +154,7 @@ impl Method for Evm {
         let terms = Terms::of(&offer)?;
         let text = |name| choice.get(name).and_then(Value::as_str);
         let deposit = text("deposit").and_then(uint128).filter(|&deposit| deposit > 0).ok_or(INPUT_MALFORMED)?;
-        let signer = match choice.get("authorizedSigner") {
-            None | Some(Value::Null) => evm::ZERO_ADDRESS,
-            Some(_) => evm::address(choice, "authorizedSigner").ok_or(INPUT_MALFORMED)?,
-        };
+        let signer = authorized_signer(choice).ok_or(INPUT_MALFORMED)?;
         let way = match choice.get("credentialType") {
             None | Some(Value::Null) => terms.ways.first().copied(),
             Some(name) => name.as_str().and_then(Way::of).filter(|way| terms.ways.contains(way)),
@@ -200,10 +188,7 @@ impl Method for Evm {
         if salt != offer.h {
             return Err(SALT_NOT_THIS_HASH);
         }
-        let signer = match payload.get("authorizedSigner") {
-            None | Some(Value::Null) => evm::ZERO_ADDRESS,
-            Some(_) => evm::address(payload, "authorizedSigner").ok_or(CREDENTIAL_MALFORMED)?,
-        };
+        let signer = authorized_signer(payload).ok_or(CREDENTIAL_MALFORMED)?;
         let authorization = payload.get("authorization").and_then(Value::as_object);
         let authorized = |name| authorization.and_then(|authorization| authorization.get(name));
         let payer = match way {
@@ -471,7 +456,7 @@ mod tests {
             "{'deposit':'1','authorizedSigner':null}",
             "{'deposit':'1','tokenDomain':[]}",
         ] {
-            assert_eq!(choose(asked(), inputs).unwrap_err(), INPUT_MISSING, "{inputs}");
+            assert_eq!(choose(asked(), inputs).unwrap_err(), crate::mpp::INPUT_MISSING, "{inputs}");
         }
     }
 

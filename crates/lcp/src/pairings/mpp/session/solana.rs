@@ -297,3 +297,228 @@ fn channel_ref(details: &Object, holder: &Object) -> Result<ChannelRef, Refusal>
 fn names_operator(request: &Object) -> bool {
     details(request).get("voucherSigner").and_then(Value::as_str) == Some("operator")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        ConfirmedHash, Declined, encoding,
+        mpp::sample::challenge,
+        pairing::{ChannelAct, Completed, Pairing, Within, WithinAsk, WithinBuild},
+        wire::solana::{CompiledInstruction, Lookup},
+    };
+
+    const PAYER: &str = "H114TvVMTRoh9Aar3vdpfyxEVLdSDH4oi4xihVuWAgWN";
+    const PROGRAM: &str = "CHNLxYvVA28MJP9PrFuDXccuoGXAx7jBacfLEkahyGsX";
+    const CHANNEL: &str = "54EzdPWCtV8DyB7PPnXHLdcZDoxFCkUA73XNMiYakdEE";
+    const SIGNER: &str = "Esfaf4JvbAY2qa6qaY2StFH4tbVJ8CV2R1xdYdz9oXR8";
+    const NETWORK: &str = "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1";
+
+    fn h() -> Hash {
+        Hash::of(b"abc")
+    }
+
+    fn address(text: &str) -> Address {
+        Address::parse(text).unwrap()
+    }
+
+    fn details() -> Object {
+        Object::new()
+            .with("network", "devnet")
+            .with("channelProgram", PROGRAM)
+            .with("recentBlockhash", "439bvEwoZYj9kQfuXnDqffdKRrjt6B9XYEbVGns7mvFn")
+            .with("recentSlot", "0123")
+    }
+
+    fn operated() -> Object {
+        details().with("voucherSigner", "operator").with("operator", SIGNER)
+    }
+
+    fn request(details: Object) -> Object {
+        Object::new().with("amount", "100").with("currency", PROGRAM).with("recipient", PAYER).with("methodDetails", details)
+    }
+
+    fn opening_message() -> Message {
+        let keys = [PAYER, PROGRAM, SIGNER, CHANNEL].map(address);
+        let data = [&[1], &h().bytes()[..8], &[0; 24]].concat();
+        let instructions = vec![CompiledInstruction { program: 1, accounts: vec![0, 0, 0, 0, 2, 3], data }];
+        let (signers, readonly_signers, readonly_others) = (1, 0, 2);
+        Message { versioned: true, signers, readonly_signers, readonly_others, keys: keys.into(), blockhash: [0; 32], instructions, lookups: vec![] }
+    }
+
+    fn opening(message: Message) -> Object {
+        let transaction = message.signed(&address(PAYER), [5; 64]).unwrap();
+        Object::new().with("action", "open").with("transaction", encoding::base64(&transaction.encode())).with("channelId", CHANNEL)
+    }
+
+    fn choose(details: Object, inputs: &Object) -> Result<Object, Refusal> {
+        let account = format!("{NETWORK}:{PAYER}");
+        let buyer = Buyer { account: &account, inputs, now: 1, random: &|_| () };
+        PAIRING.choose(&PAIRING.read(&[challenge(&h(), "session", "solana", request(details)).into()].into())?, &buyer)
+    }
+
+    fn build(choice: &Object) -> Result<Box<dyn Unsigned>, Refusal> {
+        PAIRING.build(&Choice { choice, reference: &Value::Null, h: &ConfirmedHash::rehash(b"abc"), atr: b"abc" })
+    }
+
+    fn complete(details: Object, answer: impl Into<Value>) -> Result<Completed, Refusal> {
+        build(&choose(details, &Object::new()).unwrap()).unwrap().complete(&answer.into())
+    }
+
+    fn signed(completed: Result<Completed, Refusal>) -> Value {
+        match completed {
+            Ok(Completed::Payment { signed, .. }) => signed,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn refused(details: Object, answer: impl Into<Value>) -> String {
+        complete(details, answer).unwrap_err().code().to_owned()
+    }
+
+    #[test]
+    fn the_wallet_is_asked_for_a_channel_whose_salt_is_of_h() {
+        let choice = choose(details(), &Object::new().with("deposit", "5")).unwrap();
+        assert_eq!(choice.without("challenge"), Object::new().with("from", PAYER).with("now", 1u32).with("deposit", "5"));
+        let asked = Object::new()
+            .with("kind", "solana-session-open")
+            // The first 8 bytes of H are ba7816bf8f01cfea.
+            .with("salt", 0xEACF_018F_BF16_78BAu64.to_string())
+            .with("channelProgram", PROGRAM)
+            .with("network", NETWORK)
+            .with("recentBlockhash", "439bvEwoZYj9kQfuXnDqffdKRrjt6B9XYEbVGns7mvFn")
+            .with("recentSlot", "123");
+        assert_eq!(build(&choice).unwrap().request(), Ok(Some(asked.into())));
+        assert_eq!(build(&choice.clone().with("deposit", 5u32)).err().unwrap().code(), "mpp/choice-malformed");
+        assert_eq!(build(&choice.with("challenge", Value::Null)).err().unwrap().code(), "mpp/choice-malformed");
+        assert_eq!(choose(details(), &Object::new().with("deposit", "x")).unwrap_err().code(), "mpp/input-missing");
+        for unpaid in [
+            details().with("network", "localnet"),
+            details().with("channelId", CHANNEL),
+            details().with("recentSlot", "x"),
+            details().with("voucherSigner", "operator"),
+        ] {
+            assert_eq!(choose(unpaid, &Object::new()).unwrap_err().code(), "mpp/no-payable-option");
+        }
+    }
+
+    #[test]
+    fn an_opening_is_the_payload() {
+        let payment = signed(complete(details(), opening(opening_message()).with("deposit", "5")));
+        assert_eq!(payment.get("payload"), Some(&opening(opening_message()).with("deposit", "5").into()));
+        assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+        let channel = PAIRING.channel().unwrap();
+        assert_eq!(channel.kind(&payment), Ok(ChannelAct::Open));
+        assert_eq!(channel.reference(&payment, None), Ok(ChannelRef { network: NETWORK.to_owned(), channel: CHANNEL.to_owned() }));
+    }
+
+    #[test]
+    fn an_opening_is_refused_for_its_first_fault() {
+        let edited = |edit: fn(&mut Message)| {
+            let mut message = opening_message();
+            edit(&mut message);
+            refused(details(), opening(message))
+        };
+        assert_eq!(refused(details(), "x"), "mpp/credential-malformed");
+        assert_eq!(refused(details(), opening(opening_message()).with("action", "close")), "mpp/session-action");
+        assert_eq!(refused(details(), opening(opening_message()).with("transaction", "x")), "svm/tx-malformed");
+        assert_eq!(edited(|message| message.instructions[0].accounts[5] = 4), "svm/open-not-found");
+        assert_eq!(edited(|message| message.instructions.push(message.instructions[0].clone())), "svm/open-not-found");
+        assert_eq!(edited(|message| message.instructions[0].data[1] ^= 1), "mpp/carrier-not-challenge");
+        assert_eq!(refused(details(), opening(opening_message()).with("channelId", "x")), "svm/channel-mismatch");
+        assert_eq!(refused(details(), opening(opening_message()).with("authentication", Object::new())), "mpp/credential-malformed");
+        assert_eq!(edited(|message| message.instructions[0].accounts[5] = 2), "svm/channel-mismatch");
+        let loading = |message: &mut Message| message.lookups = vec![Lookup { table: address(PROGRAM), writable: vec![0], readonly: vec![] }];
+        assert_eq!(edited(loading), "svm/read-first");
+    }
+
+    #[test]
+    fn tables_are_read_from_the_receipt() {
+        let payment = signed(complete(details(), opening(opening_message())));
+        let mut message = opening_message();
+        message.keys.pop();
+        message.readonly_others = 1;
+        message.lookups = vec![Lookup { table: address(PROGRAM), writable: vec![7], readonly: vec![] }];
+        let payment: Value = payment.as_object().unwrap().clone().with("payload", opening(message)).into();
+        let bound = |tables: Value| PAIRING.bound(&payment, Some(&Object::new().with("tables", tables).into()));
+        let table = |writable: &[&str]| {
+            let writable: Vec<Value> = writable.iter().map(|&key| key.into()).collect();
+            Value::from([Object::new().with("address", PROGRAM).with("writable", writable).with("readonly", vec![]).into()])
+        };
+        assert_eq!(bound(table(&[CHANNEL])), Ok(h()));
+        assert_eq!(bound(table(&[NETWORK])).unwrap_err(), READ_FIRST);
+        assert_eq!(bound(table(&[])).unwrap_err(), READ_FIRST);
+        assert_eq!(bound(vec![].into()).unwrap_err(), READ_FIRST);
+        assert_eq!(bound(table(&[SIGNER])).unwrap_err(), TABLE_UNUSABLE);
+        assert_eq!(PAIRING.bound(&payment, None).unwrap_err(), READ_FIRST);
+    }
+
+    #[test]
+    fn an_operators_channel_is_proven() {
+        let Ok(Completed::Next(next)) = complete(operated(), opening(opening_message())) else { panic!("no proof is asked for") };
+        let id = encoding::base64url(h().bytes()) + ".0";
+        let message = format!(r#"{{"channelId":"{CHANNEL}","domain":"mpp-session-auth-v1","payer":"{PAYER}","sessionChallengeId":"{id}"}}"#);
+        assert_eq!(next, solana::raw_request(message.as_bytes(), PAYER));
+        let proof = "1".repeat(64);
+        let payment = signed(complete(operated(), [opening(opening_message()).into(), proof.as_str().into()]));
+        let authentication = Object::new().with("type", "proof").with("challengeId", id).with("payer", PAYER).with("signature", proof.as_str());
+        assert_eq!(payment.get("payload").unwrap().get("authentication"), Some(&authentication.into()));
+        assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+
+        assert_eq!(refused(operated(), [opening(opening_message()).into(), "1".repeat(63).into()]), "mpp/credential-malformed");
+        let mut message = opening_message();
+        message.instructions[0].accounts[4] = 0;
+        assert_eq!(refused(operated(), [opening(message).into(), proof.into()]), "svm/signer-not-operator");
+        let with = |authentication: Value| {
+            let payload = payment.get("payload").unwrap().as_object().unwrap().clone().with("authentication", authentication);
+            PAIRING.bound(&payment.as_object().unwrap().clone().with("payload", payload).into(), None).unwrap_err()
+        };
+        assert_eq!(with(Value::Null), PROOF_NOT_CHALLENGE);
+        assert_eq!(with(Object::new().with("challengeId", "x").into()), PROOF_NOT_CHALLENGE);
+    }
+
+    fn within(opening: &Value, details: Object, charged: &str, refund: Option<&Object>) -> Result<WithinBuild, Declined> {
+        let document = [challenge(&h(), "session", "solana", request(details.with("channelId", CHANNEL))).without("opaque").into()].into();
+        let held = ChannelRef { network: NETWORK.to_owned(), channel: CHANNEL.to_owned() };
+        let (h, inputs) = (ConfirmedHash::rehash(b"abc"), Object::new());
+        let ask =
+            WithinAsk { document: &document, h: &h, held: &held, opening, landed: None, charged, refund, inputs: &inputs, reference: &Value::Null };
+        Within::build(&Sessions(Solana), &ask)
+    }
+
+    #[test]
+    fn a_voucher_and_a_close() {
+        let opened = signed(complete(details(), opening(opening_message())));
+        for (refund, action, signed_for, act) in
+            [(None, "voucher", "107", ChannelAct::Within), (Some(&Object::new()), "close", "7", ChannelAct::Close)]
+        {
+            let build = within(&opened, Object::new().with("network", "devnet"), "7", refund).unwrap();
+            assert_eq!((build.signed_for.as_str(), build.act), (signed_for, act));
+            let payment = signed(build.unsigned.complete(&[Value::from("1".repeat(64))].into()));
+            let voucher = Object::new()
+                .with("voucher", Object::new().with("channelId", CHANNEL).with("cumulativeAmount", signed_for))
+                .with("signer", SIGNER)
+                .with("signature", "1".repeat(64))
+                .with("signatureType", "ed25519");
+            let payload = Object::new().with("action", action).with("channelId", CHANNEL).with("voucher", voucher);
+            assert_eq!(payment.get("payload"), Some(&payload.into()));
+            assert_eq!(build.unsigned.complete(&[Value::from("1".repeat(63))].into()).unwrap_err(), CREDENTIAL_MALFORMED);
+        }
+    }
+
+    #[test]
+    fn vouchers_of_an_operator_are_not_built() {
+        let detail = |opening: &Value, details: Object, refund| within(opening, details, "0", refund).err().unwrap().detail;
+        let refund = Object::new();
+        let client = signed(complete(details(), opening(opening_message())));
+        let operators = signed(complete(operated(), [opening(opening_message()).into(), "1".repeat(64).into()]));
+        let devnet = Object::new().with("network", "devnet");
+        assert_eq!(detail(&operators, devnet.clone(), None), "mpp/within-action-not-built");
+        assert_eq!(detail(&client, devnet.clone().with("voucherSigner", "operator"), None), "mpp/session-action");
+        assert_eq!(detail(&client, devnet.clone().with("voucherSigner", "operator"), Some(&refund)), "mpp/credential-malformed");
+        let mut message = opening_message();
+        message.instructions[0].accounts[4] = 9;
+        let unsigned_for = signed(complete(details(), opening(message)));
+        assert_eq!(detail(&unsigned_for, devnet, None), "svm/open-not-found");
+    }
+}

@@ -4,7 +4,7 @@
 use crate::{
     Declined, Hash, Object, Refusal, Value,
     account::Account,
-    encoding::{self, is_decimal, uint128},
+    encoding::{self, is_decimal, plain_decimal, uint128},
     inputs::{self, MAX_DECIMAL},
     pairing::{Buyer, Channel, ChannelAct, ChannelRef, Choice, Unsigned, Within, WithinAsk, WithinBuild},
     wire::evm::{self, Domain, Type, U256, Word, address_word, eip3009, permit2::Permit, uint_word},
@@ -91,10 +91,7 @@ impl Scheme for Batch {
             },
             str::to_owned,
         );
-        // Without leading zeros.
-        let significant = deposit.trim_start_matches('0');
-        let deposit = if significant.is_empty() { "0" } else { significant };
-        Ok(payer.with("payerAuthorizer", authorizer).with("deposit", deposit).with("authSalt", salt))
+        Ok(payer.with("payerAuthorizer", authorizer).with("deposit", plain_decimal(deposit)).with("authSalt", salt))
     }
 
     fn build(&self, chosen: &Choice<'_>) -> Result<Box<dyn Unsigned>, Refusal> {

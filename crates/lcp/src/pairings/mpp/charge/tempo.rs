@@ -1,0 +1,2 @@
+pub(crate) mod memo;
+pub(crate) mod push;
