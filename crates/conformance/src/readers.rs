@@ -9,7 +9,7 @@ use lcp::{
     encoding, json, link,
     pairing::{Buyer, Choice},
     registry,
-    wire::evm,
+    wire::{evm, rlp},
 };
 use terms::{CancellationToken, Gate, Signer, SignerFailed};
 
@@ -28,10 +28,16 @@ pub const TARGETS: &[Target] = &[
     ("permission_context", permission_context),
     ("agreement_answer", agreement_answer),
     ("hold", hold),
+    ("within", within),
+    ("rlp", rlp_item),
+    ("transaction", transaction),
     ("mcp_line", mcp_line),
 ];
 
 const ACCOUNT: &str = "eip155:84532:0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
+
+/// The ATR that documents are paid over; some pairings build only over the hash that the document names.
+const ATR: &[u8] = b"abc";
 
 /// What is read is written and read back as itself, and the canonical form is its own canonical form.
 pub fn json_text(data: &[u8]) {
@@ -68,8 +74,9 @@ pub fn document(data: &[u8]) {
     let inputs = Object::new()
         .with("payerAuthorizer", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
         .with("deposit", "100000")
+        .with("spender", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
         .with("tokenDomain", Object::new().with("name", "USDC").with("version", "2"));
-    let h = lcp::ConfirmedHash::rehash(data);
+    let h = lcp::ConfirmedHash::rehash(ATR);
     for pairing in registry::PAIRINGS.iter().filter_map(|entry| entry.pairing) {
         let Ok(advertised) = pairing.read(&document) else { continue };
         assert!(link::is_https(&advertised.link), "{}", advertised.link);
@@ -80,7 +87,7 @@ pub fn document(data: &[u8]) {
         for account in accounts.chain([ACCOUNT.to_owned(), "cloudflare:402:agent".to_owned()]) {
             let buyer = Buyer { account: &account, inputs: &inputs, now: 1_790_000_000, random: &|bytes| bytes.fill(7) };
             let Ok(choice) = pairing.choose(&advertised, &buyer) else { continue };
-            let Ok(unsigned) = pairing.build(&Choice { choice: &choice, reference: &"r".repeat(32).into(), h: &h, atr: data }) else { continue };
+            let Ok(unsigned) = pairing.build(&Choice { choice: &choice, reference: &"r".repeat(32).into(), h: &h, atr: ATR }) else { continue };
             let _ = unsigned.request();
             let signature: Value = format!("0x{}", "11".repeat(65)).into();
             let _ = unsigned.complete(&signature);
@@ -128,6 +135,38 @@ pub fn hold(data: &[u8]) {
     }
 }
 
+/// A hold and a document, or a refund: what is signed names the held channel.
+pub fn within(data: &[u8]) {
+    let Ok(value) = json::parse_bytes(data, json::MAX_DEPTH) else { return };
+    let (Some(hold), Some(document)) = (value.get("hold"), value.get("document")) else { return };
+    let Some(pairing) = hold.get("pairing").and_then(Value::as_str).and_then(registry::pairing) else { return };
+    let gate = Gate::new(Serves::default(), Still);
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().build() else { return };
+    let Ok(payment) = runtime.block_on(gate.within(pairing, hold, document, &Signing, value.get("refund"), None)) else { return };
+    let named = pairing.channel().and_then(|channel| channel.reference(&payment.signed, None).ok());
+    assert_eq!(named.as_ref().map(|named| named.channel.as_str()), hold.get("channel").and_then(Value::as_str));
+    assert_eq!(payment.hold.get("charged"), hold.get("charged"));
+}
+
+/// An RLP item is the one encoding of what it holds.
+pub fn rlp_item(data: &[u8]) {
+    fn encoded(item: rlp::Item<'_>) -> Vec<u8> {
+        match item.items() {
+            Some(items) => rlp::list(&items.into_iter().map(encoded).collect::<Vec<_>>()),
+            None => rlp::string(item.bytes().unwrap_or_default()),
+        }
+    }
+    if let Some(item) = rlp::Item::read(data, 8) {
+        assert_eq!(encoded(item), data);
+        assert!(item.uint().is_none_or(|uint| rlp::uint(uint) == data));
+    }
+}
+
+/// A signed EIP-1559 transaction.
+pub fn transaction(data: &[u8]) {
+    assert!(evm::transaction::eip_1559_chain(data).is_none() || data.first() == Some(&2));
+}
+
 /// A line from an MCP client: whatever it is, the session goes on and a ping behind it is answered.
 pub fn mcp_line(data: &[u8]) {
     let line: Vec<u8> = data.iter().map(|&byte| if byte == b'\n' { b' ' } else { byte }).collect();
@@ -166,5 +205,19 @@ impl Signer for Refusing {
 
     async fn sign(&self, _request: &Value) -> Result<Value, SignerFailed> {
         Err(SignerFailed::new("this wallet signs nothing"))
+    }
+}
+
+/// Answers every request with one string for each signature that is asked.
+struct Signing;
+
+impl Signer for Signing {
+    fn account(&self) -> Option<&str> {
+        Some(ACCOUNT)
+    }
+
+    async fn sign(&self, request: &Value) -> Result<Value, SignerFailed> {
+        let asked = request.get("requests").and_then(Value::as_array).map_or(1, <[Value]>::len);
+        Ok(vec![Value::from("0x11"); asked].into())
     }
 }

@@ -40,6 +40,16 @@ struct Done {
     waits: Vec<Value>,
 }
 
+/// A row's clock, which may stand past the integers that a pairing takes from JSON.
+fn clock(value: &Value) -> u64 {
+    match value {
+        // The cast saturates: a clock below zero reads as zero.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        Value::Number(seconds) => *seconds as u64,
+        _ => 0,
+    }
+}
+
 impl World {
     /// The world of a row, whose cancellation is the caller's token.
     pub fn of(row: &Row) -> Self {
@@ -62,7 +72,7 @@ impl World {
             cancel.cancel();
         }
         Self(Arc::new(Pinned {
-            now: row.get("clock").and_then(Value::as_safe_unsigned).unwrap_or_default(),
+            now: row.get("clock").map_or(0, clock),
             reference: row.get("ref").and_then(Value::as_str).and_then(encoding::from_base64url).unwrap_or_default(),
             random: texts("random").iter().filter_map(|hex| encoding::from_hex(hex.as_str()?)).collect(),
             drawn: AtomicUsize::new(0),

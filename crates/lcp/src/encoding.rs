@@ -53,6 +53,11 @@ pub fn is_decimal(text: &str, max_digits: usize) -> bool {
     (1..=max_digits).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit())
 }
 
+/// The number that 1 to 78 decimal digits name, if it is below 2^64; leading zeros are allowed.
+pub fn uint64(text: &str) -> Option<u64> {
+    is_decimal(text, 78).then(|| text.parse().ok())?
+}
+
 /// The number that 1 to 78 decimal digits name, if it is below 2^128; leading zeros are allowed.
 pub fn uint128(text: &str) -> Option<u128> {
     is_decimal(text, 78).then(|| text.parse().ok())?
@@ -82,7 +87,12 @@ mod tests {
     }
 
     #[test]
-    fn uint128_stops_at_its_width() {
+    fn integers_stop_at_their_width() {
+        assert_eq!(uint64(&u64::MAX.to_string()), Some(u64::MAX));
+        assert_eq!(uint64(&format!("{:0>78}", 7)), Some(7));
+        for text in ["18446744073709551616", "", "+7", &format!("{:0>79}", 7)] {
+            assert_eq!(uint64(text), None, "{text:?}");
+        }
         assert_eq!(uint128(&u128::MAX.to_string()), Some(u128::MAX));
         assert_eq!(uint128(&format!("{:0>78}", 7)), Some(7));
         for text in ["340282366920938463463374607431768211456", "", "+7", " 7", &format!("{:0>79}", 7)] {

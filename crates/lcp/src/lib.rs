@@ -20,6 +20,7 @@ pub mod pairing;
 mod pairings;
 pub mod refusal;
 pub mod registry;
+mod solana;
 pub mod wire;
 pub mod x402;
 

@@ -28,7 +28,7 @@ pub trait Pairing: Sync {
 
     /// Whether the signer's acting on this request moves the money, so that its answer must not be lost.
     fn moves(&self, request: &Value) -> bool {
-        request.get("broadcast") == Some(&Value::Bool(true))
+        broadcasts(request)
     }
 
     /// Reads H from a payment, with the receipt of its landing beside it where the caller holds one.
@@ -38,6 +38,11 @@ pub trait Pairing: Sync {
     fn channel(&self) -> Option<&dyn Channel> {
         None
     }
+}
+
+/// Whether a request asks the signer to send what it signs.
+pub(crate) fn broadcasts(request: &Value) -> bool {
+    request.get("broadcast") == Some(&Value::Bool(true))
 }
 
 /// What a document advertises.

@@ -1,3 +1,5 @@
 //! Wire formats of the rails. Nothing here knows a pairing.
 
 pub mod evm;
+pub mod rlp;
+pub mod solana;

@@ -5,7 +5,9 @@ pub(crate) mod channel;
 pub mod document;
 pub(crate) mod eip155;
 pub(crate) mod erc7710;
+pub(crate) mod option;
 pub(crate) mod permit2;
+pub(crate) mod solana;
 
 use crate::{
     Hash, Object, Refusal, Value,

@@ -34,6 +34,11 @@ impl Text {
         }
     }
 
+    /// The length in UTF-8 bytes, a lone surrogate counted as the three bytes of U+FFFD, which stands for it there.
+    pub fn utf8_len(&self) -> usize {
+        self.wtf8().len()
+    }
+
     /// The UTF-16 code units, in order.
     pub fn code_units(&self) -> impl Iterator<Item = u16> + '_ {
         CodePoints(self.wtf8()).flat_map(|point| {

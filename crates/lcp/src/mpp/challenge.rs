@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::REQUEST_MALFORMED;
+use super::{Method, REQUEST_MALFORMED};
 use crate::{
     Hash, Object, Refusal, Text, Value, encoding, json,
     legal_context::{Fault, LegalContext, agreement_url, atr_link},
@@ -10,29 +10,33 @@ use crate::{
 };
 
 const CHALLENGE_MALFORMED: Refusal = Refusal::new("mpp/challenge-malformed");
-const ID_NOT_OURS: Refusal = Refusal::new("mpp/id-not-ours");
-const OPAQUE_MALFORMED: Refusal = Refusal::new("mpp/opaque-malformed");
+pub(super) const ID_NOT_OURS: Refusal = Refusal::new("mpp/id-not-ours");
+pub(super) const OPAQUE_MALFORMED: Refusal = Refusal::new("mpp/opaque-malformed");
 const OPAQUE_NOT_THIS_HASH: Refusal = Refusal::new("mpp/opaque-not-this-hash");
-const EXPIRES_REQUIRED: Refusal = Refusal::new("mpp/expires-required");
+pub(crate) const EXPIRES_REQUIRED: Refusal = Refusal::new("mpp/expires-required");
 const NO_LEGAL_CONTEXT: Refusal = Refusal::new("mpp/no-legal-context");
-const LEGAL_CONTEXT_MALFORMED: Refusal = Refusal::new("mpp/legal-context-malformed");
+pub(super) const LEGAL_CONTEXT_MALFORMED: Refusal = Refusal::new("mpp/legal-context-malformed");
 const LEGAL_CONTEXT_CONFLICT: Refusal = Refusal::new("mpp/legal-context-conflict");
 const LINK_NOT_HTTPS: Refusal = Refusal::new("mpp/link-not-https");
 
 /// Most challenges a document may list.
-const MAX_CHALLENGES: usize = 32;
+pub(super) const MAX_CHALLENGES: usize = 32;
 /// Longest base64url text of a request or an opaque: 8,192 bytes decoded.
 const MAX_ENCODED: usize = (8192_usize * 4).div_ceil(3);
 /// How deep a request or an opaque may nest.
 const MAX_DEPTH: usize = 16;
 
+/// The members that a credential echoes of a challenge.
+const ECHOED: [&str; 10] = ["id", "realm", "method", "intent", "request", "expires", "digest", "description", "header", "opaque"];
+
 /// A challenge of the form that every method shares. Its members are any text, a lone surrogate too.
+#[derive(Clone)]
 pub(crate) struct Challenge<'a> {
     pub(crate) whole: &'a Value,
-    pub(super) id: Option<&'a Text>,
-    realm: &'a Text,
-    pub(super) intent: &'a Text,
-    pub(super) method: &'a Text,
+    pub(crate) id: Option<&'a Text>,
+    pub(crate) realm: &'a Text,
+    intent: &'a Text,
+    method: &'a Text,
     request: &'a Text,
     expires: Option<&'a Text>,
     opaque: Option<&'a Text>,
@@ -60,13 +64,27 @@ impl<'a> Challenge<'a> {
         })
     }
 
+    /// Whether the challenge is of a method's intent and name.
+    pub(super) fn is_for(&self, method: &dyn Method) -> bool {
+        [self.intent.as_str(), self.method.as_str()] == intent_and_name(method)
+    }
+
+    /// The members that a credential echoes, in the challenge's order.
+    pub(super) fn echoed(&self) -> Object {
+        let members = self.whole.as_object().into_iter().flat_map(Object::iter);
+        let named = members.filter(|(name, _)| name.as_str().is_some_and(|name| ECHOED.contains(&name)));
+        named.fold(Object::new(), |echoed, (name, value)| echoed.with(name.clone(), value))
+    }
+
+    /// The opaque's members; `None` if there is no opaque.
+    pub(super) fn opaque(&self) -> Result<Option<Object>, Refusal> {
+        self.opaque.map(opaque_members).transpose()
+    }
+
     /// The hash that the id derives from and the opaque names, and the opaque's members.
     pub(super) fn carried(&self) -> Result<(Hash, Object), Refusal> {
         let h = self.derived().ok_or(ID_NOT_OURS)?;
-        let opaque = decoded(self.opaque.ok_or(OPAQUE_NOT_THIS_HASH)?).ok_or(OPAQUE_MALFORMED)?;
-        if opaque.iter().any(|(_, value)| value.as_text().is_none()) {
-            return Err(OPAQUE_MALFORMED);
-        }
+        let opaque = self.opaque()?.ok_or(OPAQUE_NOT_THIS_HASH)?;
         let named = opaque.get("legalContext").and_then(Value::as_str).and_then(Hash::from_lcp_string);
         if named == Some(h) { Ok((h, opaque)) } else { Err(OPAQUE_NOT_THIS_HASH) }
     }
@@ -88,6 +106,11 @@ impl<'a> Challenge<'a> {
 
     pub(super) fn judge_realm(&self) -> Result<(), Refusal> {
         if self.realm.as_str().is_some() { Ok(()) } else { Err(CHALLENGE_MALFORMED) }
+    }
+
+    /// The request as the challenge writes it, if it is no text that never decodes.
+    pub(super) fn request_text(&self) -> Option<&str> {
+        self.request.as_str()
     }
 
     /// The decoded request.
@@ -142,8 +165,19 @@ fn link_refusal(fault: Fault) -> Refusal {
     }
 }
 
+/// The intent and the method's name that a method's challenges bear, from its id.
+pub(super) fn intent_and_name(method: &dyn Method) -> [Option<&'static str>; 2] {
+    let mut id = method.id().split('/').skip(1);
+    [id.next(), id.next()]
+}
+
+/// The members of an opaque, all strings.
+pub(super) fn opaque_members(text: &Text) -> Result<Object, Refusal> {
+    decoded(text).filter(|opaque| opaque.iter().all(|(_, value)| value.as_text().is_some())).ok_or(OPAQUE_MALFORMED)
+}
+
 /// The JSON object in a request or an opaque, which must have an RFC 8785 form.
-fn decoded(text: &Text) -> Option<Object> {
+pub(super) fn decoded(text: &Text) -> Option<Object> {
     let encoded = text.as_str().filter(|text| text.len() <= MAX_ENCODED)?;
     let value = json::parse_bytes(&encoding::from_base64url(encoded)?, MAX_DEPTH).ok()?;
     json::canonical(&value)?;

@@ -3,14 +3,16 @@
 mod abi;
 pub mod delegation;
 pub mod eip3009;
+pub mod payment_channel;
 pub mod permit2;
+pub mod transaction;
 mod typed_data;
 mod uint;
 
 use sha3::{Digest, Keccak256};
 
 use crate::{Object, Value};
-pub use abi::{AbiReader, Word, address_word, uint_word};
+pub use abi::{AbiReader, Word, address_word, call_data, uint_word};
 pub use typed_data::{DOMAIN, Domain, Type, UNVERSIONED_DOMAIN, struct_hash, type_hash, typed_data_digest, typed_data_request};
 pub use uint::U256;
 

@@ -6,7 +6,8 @@
 use super::{
     Unserved,
     document::{OPTION_MALFORMED, PAYLOAD_MALFORMED, Payment},
-    eip155::{Places, absent_or, amount, extra, filled, names, short, signature, timeout},
+    eip155::{Places, signature},
+    option::{absent_or, amount, extra, filled, names, short, timeout},
 };
 use crate::{
     Hash, Object, Refusal, Value,

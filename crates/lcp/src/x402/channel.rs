@@ -53,6 +53,11 @@ impl<'a> Next<'a> {
         self.ask.opening.get("payload")?.get("channelConfig")?.as_object()
     }
 
+    /// The buyer's own values.
+    pub(crate) fn inputs(&self) -> &Object {
+        self.ask.inputs
+    }
+
     /// The refund that is asked for instead of a payment.
     pub(crate) fn refund(&self) -> Option<&Object> {
         self.ask.refund

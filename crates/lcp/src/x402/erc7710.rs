@@ -3,7 +3,8 @@
 use super::{
     Enveloped, Order, Payload, Scheme, Unserved,
     document::{OPTION_MALFORMED, PAYLOAD_MALFORMED, Payment, SIGNATURE_MALFORMED},
-    eip155::{Payer, Places, amount, serves_exact, short},
+    eip155::{Payer, Places, serves_exact},
+    option::{amount, short},
 };
 use crate::{
     Object, Refusal, Value, encoding,

@@ -3,7 +3,8 @@
 use super::{
     Enveloped, Order, Scheme,
     document::{OPTION_MALFORMED, PAYLOAD_MALFORMED, Payment},
-    eip155::{Payer, Places, Signed, amount, short, signature},
+    eip155::{Payer, Places, Signed, signature},
+    option::{amount, short},
 };
 use crate::{
     Hash, Object, Refusal, Value,

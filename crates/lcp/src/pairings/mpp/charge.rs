@@ -1,1 +1,3 @@
 pub(crate) mod card;
+pub(crate) mod evm;
+pub(crate) mod usdc;

@@ -1,2 +1,3 @@
 pub(crate) mod cloudflare;
 pub(crate) mod eip155;
+pub(crate) mod solana;

@@ -1,1 +1,2 @@
 pub(crate) mod eip155;
+pub(crate) mod solana;

@@ -18,6 +18,11 @@ pub fn uint_word(value: u128) -> Word {
     *U256::from(value).bytes()
 }
 
+/// A contract call's data in hex: the function's selector, and its arguments' words.
+pub fn call_data(selector: [u8; 4], arguments: &[Word]) -> String {
+    encoding::hex(&[&selector, arguments.as_flattened()].concat())
+}
+
 /// Reads ABI-encoded data: a tuple, or an array's elements, whose offsets count from its first word.
 ///
 /// Strict where a decoder must be: data are whole words, an address has no bits above it, an offset is a multiple of 32

@@ -8,8 +8,6 @@ pub const CONTRACT: &str = "0x000000000022D473030F116dDEE9F6B43aC78BA3";
 
 const TOKEN_PERMISSIONS: Type<'static> = ("TokenPermissions", &[("token", "address"), ("amount", "uint256")]);
 
-const TRANSFER: [(&str, &str); 4] = [("permitted", "TokenPermissions"), ("spender", "address"), ("nonce", "uint256"), ("deadline", "uint256")];
-
 /// A permit to move a token once.
 #[derive(Clone, Debug)]
 pub struct Permit<'a> {
@@ -33,18 +31,33 @@ impl Permit<'_> {
 
     /// The signing request on a chain, with what else is signed (the witness) where the spender asks for it.
     pub fn request(&self, chain_id: u64, witness: Option<(Type<'_>, Object)>) -> Value {
-        let domain = Object::new().with("name", "Permit2").with("chainId", chain_id).with("verifyingContract", CONTRACT);
+        self.request_at(CONTRACT, chain_id, &[], witness)
+    }
+
+    /// The signing request of a contract that may stand at another address, for this amount and `more` amounts of the
+    /// token: with any, a batch.
+    pub fn request_at(&self, contract: &str, chain_id: u64, more: &[String], witness: Option<(Type<'_>, Object)>) -> Value {
+        let domain = Object::new().with("name", "Permit2").with("chainId", chain_id).with("verifyingContract", contract);
+        let permitted = self.permitted();
+        let (permitted, kind, names) = if more.is_empty() {
+            (Value::from(permitted), "TokenPermissions", ["PermitTransferFrom", "PermitWitnessTransferFrom"])
+        } else {
+            let more = more.iter().map(|amount| permitted.clone().with("amount", amount.as_str()));
+            let all: Vec<Value> = std::iter::once(permitted.clone()).chain(more).map(Value::from).collect();
+            (all.into(), "TokenPermissions[]", ["PermitBatchTransferFrom", "PermitBatchWitnessTransferFrom"])
+        };
         let message = Object::new()
-            .with("permitted", self.permitted())
+            .with("permitted", permitted)
             .with("spender", self.spender)
             .with("nonce", self.nonce.to_string())
             .with("deadline", self.deadline.to_string());
+        let [plain, witnessed] = names;
+        let mut members = vec![("permitted", kind), ("spender", "address"), ("nonce", "uint256"), ("deadline", "uint256")];
         match witness {
-            None => typed_data_request(domain, &[UNVERSIONED_DOMAIN, TOKEN_PERMISSIONS, ("PermitTransferFrom", &TRANSFER)], message),
+            None => typed_data_request(domain, &[UNVERSIONED_DOMAIN, TOKEN_PERMISSIONS, (plain, &members)], message),
             Some((kind, witness)) => {
-                let [permitted, spender, nonce, deadline] = TRANSFER;
-                let members = [permitted, spender, nonce, deadline, ("witness", kind.0)];
-                let types = [UNVERSIONED_DOMAIN, TOKEN_PERMISSIONS, kind, ("PermitWitnessTransferFrom", &members)];
+                members.push(("witness", kind.0));
+                let types = [UNVERSIONED_DOMAIN, TOKEN_PERMISSIONS, kind, (witnessed, &members)];
                 typed_data_request(domain, &types, message.with("witness", witness))
             }
         }

@@ -34,6 +34,17 @@ impl U256 {
         Some(Self(bytes))
     }
 
+    /// The difference, unless it is below zero.
+    pub fn checked_sub(mut self, other: Self) -> Option<Self> {
+        let mut borrow = false;
+        for (byte, taken) in self.0.iter_mut().zip(other.0).rev() {
+            let (rest, below) = byte.overflowing_sub(taken);
+            let (rest, again) = rest.overflowing_sub(borrow.into());
+            (*byte, borrow) = (rest, below || again);
+        }
+        (!borrow).then_some(self)
+    }
+
     /// The 32 bytes, big-endian.
     pub fn bytes(&self) -> &[u8; 32] {
         &self.0
@@ -115,6 +126,11 @@ mod tests {
         fn agrees_with_u128(value: u128) {
             prop_assert_eq!(U256::from(value).to_string(), value.to_string());
             prop_assert_eq!(U256::from_decimal(&value.to_string()), Some(U256::from(value)));
+        }
+
+        #[test]
+        fn subtracts_as_numbers(a: u128, b: u128) {
+            prop_assert_eq!(U256::from(a).checked_sub(b.into()), a.checked_sub(b).map(U256::from));
         }
 
         #[test]

@@ -3,7 +3,7 @@
 
 use crate::{
     Hash, Object, Refusal, Value,
-    mpp::{CHOICE_MALFORMED, Method, Mpp, NO_SIGNED_PLACE, Offer, REQUEST_MALFORMED},
+    mpp::{Method, Mpp, NO_SIGNED_PLACE, Offer, REQUEST_MALFORMED, credential::Credential, judge_choice},
     pairing::{Buyer, Choice, Unsigned},
 };
 
@@ -35,11 +35,11 @@ impl Method for Card {
     }
 
     fn build(&self, chosen: &Choice<'_>) -> Result<Box<dyn Unsigned>, Refusal> {
-        let challenge = chosen.choice.get("challenge").and_then(Value::as_object);
-        Err(if challenge.is_some() { NO_SIGNED_PLACE } else { CHOICE_MALFORMED })
+        judge_choice(chosen.choice)?;
+        Err(NO_SIGNED_PLACE)
     }
 
-    fn bound(&self, _offer: &Offer<'_>, _payload: &Object, _landed: Option<&Value>) -> Result<Hash, Refusal> {
+    fn bound(&self, _offer: &Offer<'_>, _credential: &Credential<'_>, _landed: Option<&Value>) -> Result<Hash, Refusal> {
         Err(NO_SIGNED_PLACE)
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     x402::{
         Order, Scheme, Unserved, X402,
         document::{OPTION_MALFORMED, Payment, echoed_extensions, echoed_hash},
-        eip155::{amount, names, timeout},
+        option::{amount, names, timeout},
     },
 };
 

@@ -12,7 +12,8 @@ use crate::{
         Enveloped, Order, Payload, Scheme, Unserved, X402,
         channel::{CHANNEL_ID_MISMATCH, CHANNEL_KIND_UNKNOWN, NOT_AN_OPENING, Next, unreadable},
         document::{INPUT_MISSING, OPTION_MALFORMED, PAYLOAD_MALFORMED, Payment, SIGNATURE_MALFORMED},
-        eip155::{Payer, Places, absent_or, amount, chain_id, extra, filled, names, signature, timeout, token_domain},
+        eip155::{Payer, Places, chain_id, signature, token_domain},
+        option::{absent_or, amount, extra, filled, names, timeout},
         permit2,
     },
 };

@@ -10,7 +10,8 @@ use crate::{
         Enveloped, Order, Scheme, Unserved, X402,
         auth_capture::{Authorization, Terms, serves},
         document::Payment,
-        eip155::{Payer, Signed, absent_or, token_domain},
+        eip155::{Payer, Signed, token_domain},
+        option::absent_or,
     },
 };
 

@@ -10,7 +10,8 @@ use crate::{
         Enveloped, Order, Scheme, Unserved, X402,
         auth_capture::{Authorization, Terms, serves},
         document::Payment,
-        eip155::{Payer, Signed, names},
+        eip155::{Payer, Signed},
+        option::names,
         permit2,
     },
 };

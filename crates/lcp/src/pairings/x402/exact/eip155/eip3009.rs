@@ -8,7 +8,8 @@ use crate::{
     x402::{
         Enveloped, Order, Scheme, Unserved, X402,
         document::{OPTION_MALFORMED, PAYLOAD_MALFORMED, Payment},
-        eip155::{Payer, Places, Signed, absent_or, amount, chain_id, extra, filled, is_payable, names, signature, token_domain},
+        eip155::{Payer, Places, Signed, chain_id, is_payable, signature, token_domain},
+        option::{absent_or, amount, extra, filled, names},
     },
 };
 

@@ -9,7 +9,8 @@ use crate::{
     x402::{
         Order, Scheme, Unserved, X402,
         document::{OPTION_MALFORMED, Payment},
-        eip155::{Payer, Places, extra, is_payable, names},
+        eip155::{Payer, Places, is_payable},
+        option::{extra, names},
         permit2::{NonceForm, Proxy},
     },
 };

@@ -1,0 +1,2 @@
+pub(crate) mod evm;
+pub(crate) mod gateway;

@@ -1,0 +1,24 @@
+//! Solana's keys, transactions, and the programs that payments call.
+//!
+//! The decoder stands here, not the published crates: they take trailing bytes, indexes past the keys, and messages of
+//! version 1.
+
+mod address;
+pub mod base58;
+mod compile;
+pub mod compute_budget;
+pub mod memo;
+mod message;
+pub mod payment_channels;
+pub mod system;
+pub mod token;
+
+pub use address::Address;
+pub use compile::{Account, Instruction, compile};
+pub use message::{CompiledInstruction, Lookup, MAX_WIRE, Message, Transaction};
+
+/// An Ed25519 signature.
+pub type Signature = [u8; 64];
+
+/// A recent blockhash.
+pub type Blockhash = [u8; 32];
