@@ -9,7 +9,7 @@ use lcp::{
     encoding, json, link,
     pairing::{Buyer, Choice},
     registry,
-    wire::{evm, rlp},
+    wire::{evm, rlp, solana},
 };
 use terms::{CancellationToken, Gate, Signer, SignerFailed};
 
@@ -31,8 +31,12 @@ pub const TARGETS: &[Target] = &[
     ("within", within),
     ("rlp", rlp_item),
     ("transaction", transaction),
+    ("solana_transaction", solana_transaction),
     ("mcp_line", mcp_line),
 ];
+
+/// Each of these pays documents of its own networks.
+const ACCOUNTS: [&str; 3] = [ACCOUNT, "cloudflare:402:agent", "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1:H114TvVMTRoh9Aar3vdpfyxEVLdSDH4oi4xihVuWAgWN"];
 
 const ACCOUNT: &str = "eip155:84532:0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
 
@@ -72,8 +76,11 @@ pub fn encoded_text(data: &[u8]) {
 pub fn document(data: &[u8]) {
     let Ok(document) = json::parse_bytes(data, json::MAX_DEPTH) else { return };
     let inputs = Object::new()
-        .with("payerAuthorizer", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
         .with("deposit", "100000")
+        .with("decimals", 6u32)
+        .with("openSlot", "312345678")
+        .with("recentBlockhash", "439bvEwoZYj9kQfuXnDqffdKRrjt6B9XYEbVGns7mvFn")
+        .with("tokenProgram", "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA")
         .with("spender", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
         .with("tokenDomain", Object::new().with("name", "USDC").with("version", "2"));
     let h = lcp::ConfirmedHash::rehash(ATR);
@@ -84,14 +91,21 @@ pub fn document(data: &[u8]) {
             .options
             .iter()
             .filter_map(|option| Some(format!("{}:0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", option.get("network")?.as_str()?)));
-        for account in accounts.chain([ACCOUNT.to_owned(), "cloudflare:402:agent".to_owned()]) {
+        for account in accounts.chain(ACCOUNTS.map(str::to_owned)) {
+            let authorizer = if account.starts_with("solana") {
+                "Esfaf4JvbAY2qa6qaY2StFH4tbVJ8CV2R1xdYdz9oXR8"
+            } else {
+                "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+            };
+            let inputs = inputs.clone().with("payerAuthorizer", authorizer);
             let buyer = Buyer { account: &account, inputs: &inputs, now: 1_790_000_000, random: &|bytes| bytes.fill(7) };
             let Ok(choice) = pairing.choose(&advertised, &buyer) else { continue };
             let Ok(unsigned) = pairing.build(&Choice { choice: &choice, reference: &"r".repeat(32).into(), h: &h, atr: ATR }) else { continue };
             let _ = unsigned.request();
-            let signature: Value = format!("0x{}", "11".repeat(65)).into();
-            let _ = unsigned.complete(&signature);
-            let _ = unsigned.complete(&[signature.clone(), signature].into());
+            for signature in [format!("0x{}", "11".repeat(65)), format!("0x{}", "11".repeat(64)), "1".repeat(64)].map(Value::from) {
+                let _ = unsigned.complete(&signature);
+                let _ = unsigned.complete(&[signature.clone(), signature].into());
+            }
         }
     }
 }
@@ -167,6 +181,16 @@ pub fn transaction(data: &[u8]) {
     assert!(evm::transaction::eip_1559_chain(data).is_none() || data.first() == Some(&2));
 }
 
+/// A Solana transaction that is read is the one form of what it holds.
+pub fn solana_transaction(data: &[u8]) {
+    if let Some(transaction) = solana::Transaction::decode(data) {
+        assert_eq!(transaction.encode(), data);
+        let _ = (solana::payment_channels::act(&transaction.message), solana::memo::written(&transaction.message).count());
+    }
+    let read = solana::Transaction::read(Some(&encoding::base64(data).into()));
+    assert!(read.is_err() || data.len() <= solana::MAX_WIRE);
+}
+
 /// A line from an MCP client: whatever it is, the session goes on and a ping behind it is answered.
 pub fn mcp_line(data: &[u8]) {
     let line: Vec<u8> = data.iter().map(|&byte| if byte == b'\n' { b' ' } else { byte }).collect();
@@ -218,6 +242,7 @@ impl Signer for Signing {
 
     async fn sign(&self, request: &Value) -> Result<Value, SignerFailed> {
         let asked = request.get("requests").and_then(Value::as_array).map_or(1, <[Value]>::len);
-        Ok(vec![Value::from("0x11"); asked].into())
+        let of_solana = json::write(request).contains("ed25519-raw");
+        Ok(vec![Value::from(if of_solana { "1".repeat(64) } else { "0x11".to_owned() }); asked].into())
     }
 }

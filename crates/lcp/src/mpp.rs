@@ -7,6 +7,7 @@ pub(crate) mod challenge;
 pub(crate) mod credential;
 pub(crate) mod evm;
 pub(crate) mod session;
+pub(crate) mod solana;
 pub(crate) mod usdc;
 
 use crate::{

@@ -159,6 +159,8 @@ mod tests {
         let text = Text::from("a\u{1F600}");
         assert_eq!(text.code_units().collect::<Vec<_>>(), [0x61, 0xD83D, 0xDE00]);
         assert_eq!(text.utf16_len(), 3);
+        assert_eq!(text.utf8_len(), 5);
+        assert_eq!(Text::from_wtf8(b"\xED\xA0\x80".to_vec()).utf8_len(), 3);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::challenge::Challenge;
 use crate::{
     Object, Refusal, Text, Value,
-    pairing::{Completed, Unsigned},
+    pairing::{Completed, Pairing, Unsigned},
 };
 
 pub(crate) const CREDENTIAL_MALFORMED: Refusal = Refusal::new("mpp/credential-malformed");
@@ -110,6 +110,27 @@ impl<F: Fn(&Value) -> Result<Object, Refusal> + Send> Payload for OneStep<F> {
 
     fn complete(&self, answer: &Value) -> Result<Answered, Refusal> {
         Ok(Answered::Payload((self.payload)(answer)?, None))
+    }
+}
+
+/// A credential that waits for the wallet, and that its own pairing must read H from, so that the pairing's refusal tells
+/// what is wrong with the wallet's answer.
+pub(crate) struct ReadBack<U> {
+    pub(crate) pairing: &'static dyn Pairing,
+    pub(crate) unsigned: U,
+}
+
+impl<U: Unsigned> Unsigned for ReadBack<U> {
+    fn request(&self) -> Result<Option<Value>, Refusal> {
+        self.unsigned.request()
+    }
+
+    fn complete(&self, answer: &Value) -> Result<Completed, Refusal> {
+        let completed = self.unsigned.complete(answer)?;
+        if let Completed::Payment { signed, landed } = &completed {
+            self.pairing.bound(signed, landed.as_ref())?;
+        }
+        Ok(completed)
     }
 }
 

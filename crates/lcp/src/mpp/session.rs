@@ -58,6 +58,8 @@ pub(crate) struct Next<'a> {
     pub(crate) opening_request: &'a Object,
     /// The opening's payload.
     pub(crate) opening: &'a Object,
+    /// The receipt of the opening's landing.
+    pub(crate) landed: Option<&'a Value>,
 }
 
 impl Next<'_> {
@@ -158,7 +160,8 @@ impl<S: Session> Sessions<S> {
         let cumulative = cumulative.filter(|cumulative| cumulative.checked_shr(bits).unwrap_or(0) == 0).ok_or(INPUT_MALFORMED)?;
         let opening = Credential::read(ask.opening)?;
         let opening_request = opening.challenge.request()?;
-        let next = Next { request, held: ask.held, action, cumulative, opening_request: &opening_request, opening: opening.payload };
+        let next =
+            Next { request, held: ask.held, action, cumulative, opening_request: &opening_request, opening: opening.payload, landed: ask.landed };
         let payload = Batch(self.0.pay_inside(&next)?);
         Ok(WithinBuild { unsigned: Box::new(Waiting::new(&challenge, None, payload)), signed_for: cumulative.to_string(), act })
     }

@@ -1,6 +1,11 @@
 //! Charges of the method `usdc`, which name the one profile that they are paid by.
 
-use super::{Offer, REQUEST_MALFORMED, challenge::EXPIRES_REQUIRED, evm};
+use super::{
+    Offer, REQUEST_MALFORMED,
+    challenge::EXPIRES_REQUIRED,
+    evm,
+    solana::{self, Cluster},
+};
 use crate::{
     Object, Refusal, Text, Value, encoding, json,
     wire::evm::{self as wire, Word},
@@ -26,7 +31,7 @@ pub(crate) struct Charge<'a> {
 pub(crate) enum Profile<'a> {
     Evm { chain_id: u64, currency: &'a str, recipient: &'a str },
     Gateway(&'a Object),
-    Solana,
+    Solana(solana::Charge<'a>),
     Stacks,
 }
 
@@ -49,7 +54,7 @@ impl<'a> Charge<'a> {
                 Profile::Evm { chain_id, currency: address("currency")?, recipient: address("recipient")? }
             }
             "gateway" => Profile::Gateway(profile),
-            "solana" => Profile::Solana,
+            "solana" => Profile::Solana(solana::Charge::of(request, profile, Cluster::named(profile)?)?),
             _ => Profile::Stacks,
         };
         if let Profile::Evm { .. } | Profile::Gateway(_) = profile {

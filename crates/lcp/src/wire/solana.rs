@@ -15,7 +15,7 @@ pub mod token;
 
 pub use address::Address;
 pub use compile::{Account, Instruction, compile};
-pub use message::{CompiledInstruction, Lookup, MAX_WIRE, Message, Transaction};
+pub use message::{CompiledInstruction, Loaded, Lookup, MAX_WIRE, Message, TX_MALFORMED, Transaction, Unresolved};
 
 /// An Ed25519 signature.
 pub type Signature = [u8; 64];

@@ -9,10 +9,10 @@ use crate::{
     Hash, Object, Refusal, Value,
     account::Account,
     encoding,
-    inputs::{self, MAX_DECIMAL, Malformed},
+    inputs::MAX_DECIMAL,
     pairing::Buyer,
-    solana::{self, Budget, INPUT_MALFORMED, MEMO_COUNT, message_request},
-    wire::solana::{Address, Blockhash, Message, Signature, base58, memo, payment_channels::Opening},
+    solana::{self, Budget, Chosen, INPUT_MALFORMED, MEMO_COUNT},
+    wire::solana::{Address, Blockhash, Message, base58, memo, payment_channels::Opening},
 };
 
 pub(crate) const CHOICE_MALFORMED: Refusal = Refusal::new("x402/choice-malformed");
@@ -22,8 +22,8 @@ const MEMO_NOT_LCP: Refusal = Refusal::new("svm/memo-not-lcp");
 /// Longest memo that a seller may ask for, in UTF-8 bytes.
 const MAX_MEMO: usize = 256;
 
-/// Whether an option is of a scheme on Solana, and passes the scheme's own test of its `extra`. If so, it must name an
-/// amount of at least `least`.
+/// Whether an option is of a scheme on Solana, and its `extra` passes the scheme's own test. If so, its amount must be
+/// `least` or more.
 pub(crate) fn serves(scheme: &str, option: &Object, least: u64, test: impl Fn(&Object) -> bool) -> Result<(), Unserved> {
     let ours = names(option, "scheme", scheme)
         && option.get("network").and_then(Value::as_str).is_some_and(is_network)
@@ -51,67 +51,9 @@ pub(crate) fn price(option: &Object) -> Option<u64> {
     encoding::uint64(text).filter(|price| price.to_string() == text)
 }
 
-/// A choice in the making: the payer, then what the buyer's inputs add.
-pub(crate) struct Chosen<'a> {
-    inputs: &'a Object,
-    choice: Object,
-}
-
-impl<'a> Chosen<'a> {
-    pub(crate) fn by(account: &Account, inputs: &'a Object) -> Result<Self, Refusal> {
-        if !solana::is_key_text(&account.address) {
-            return Err(NO_PAYABLE_OPTION);
-        }
-        Ok(Self { inputs, choice: Object::new().with("payer", account.address.as_str()) })
-    }
-
-    /// Keeps an input that must be there.
-    pub(crate) fn needs<V: Into<Value>>(self, name: &str, read: fn(&'a Object, &str) -> Result<Option<V>, Malformed>) -> Result<Self, Refusal> {
-        let value = read(self.inputs, name).ok().flatten().ok_or(INPUT_MISSING)?;
-        Ok(self.with(name, value))
-    }
-
-    /// Keeps a number below 2^64 that tells this payment apart: the buyer's, or one drawn.
-    pub(crate) fn drawn(self, name: &str, buyer: &Buyer<'_>) -> Result<Self, Refusal> {
-        match uint64_input(self.inputs, name).map_err(|_| INPUT_MISSING)? {
-            Some(given) => Ok(self.with(name, given)),
-            None => {
-                let mut bytes = [0; 8];
-                (buyer.random)(&mut bytes);
-                Ok(self.with(name, u64::from_be_bytes(bytes).to_string()))
-            }
-        }
-    }
-
-    /// Keeps the compute budget, whose members may be absent.
-    pub(crate) fn budget(mut self) -> Result<Self, Refusal> {
-        for (name, value) in Budget::members(self.inputs).map_err(|_| INPUT_MISSING)? {
-            self.choice.set(name, value);
-        }
-        Ok(self)
-    }
-
-    pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.choice.set(name, value);
-        self
-    }
-
-    pub(crate) fn done(self) -> Object {
-        self.choice
-    }
-}
-
-/// An input that is the decimal of a number below 2^64.
-pub(crate) fn uint64_input<'a>(inputs: &'a Object, name: &str) -> Result<Option<&'a str>, Malformed> {
-    inputs::member(inputs, name, |value| value.as_str().filter(|text| encoding::uint64(text).is_some()))
-}
-
-/// A choice's decimals, some of which it must have, before anything else of it is read.
-pub(crate) fn judge_decimals(choice: &Object, needed: &[&str], optional: &[&str]) -> Result<(), Refusal> {
-    let is_decimal = |value: &Value| value.as_str().is_some_and(|text| encoding::is_decimal(text, MAX_DECIMAL));
-    let form =
-        needed.iter().all(|name| choice.get(name).is_some_and(is_decimal)) && optional.iter().all(|name| choice.get(name).is_none_or(is_decimal));
-    if form && Budget::judge_form(choice).is_ok() { Ok(()) } else { Err(CHOICE_MALFORMED) }
+/// Starts a choice with its payer.
+pub(crate) fn chosen<'a>(account: &Account, buyer: &Buyer<'a>) -> Result<Chosen<'a>, Refusal> {
+    Chosen::by(account, buyer.inputs, INPUT_MISSING).ok_or(NO_PAYABLE_OPTION)
 }
 
 /// Whether the choice holds a document and an option at all.
@@ -120,14 +62,24 @@ pub(crate) fn judge_order(choice: &Object) -> Result<(), Refusal> {
     if holds("required") && holds("accepted") { Ok(()) } else { Err(CHOICE_MALFORMED) }
 }
 
+/// Whether these members of a choice have the form of a decimal, and the budget's price too, which is judged before the
+/// rest of the choice. They may be absent.
+pub(crate) fn judge_decimals(choice: &Object, names: &[&str]) -> Result<(), Refusal> {
+    let is_decimal = |value: &Value| value.as_str().is_some_and(|text| encoding::is_decimal(text, MAX_DECIMAL));
+    if !names.iter().all(|name| choice.get(name).is_none_or(is_decimal)) {
+        return Err(CHOICE_MALFORMED);
+    }
+    Budget::judge_form(choice)
+}
+
 /// A choice's number below 2^64.
 pub(crate) fn number(choice: &Object, name: &str) -> Result<u64, Refusal> {
     choice.get(name).and_then(Value::as_str).and_then(encoding::uint64).ok_or(INPUT_MALFORMED)
 }
 
-/// A choice's slot, which the payment writes as a JSON number.
-pub(crate) fn slot(choice: &Object, name: &str) -> Result<u64, Refusal> {
-    number(choice, name).ok().filter(|&slot| slot < 1 << 53).ok_or(INPUT_MALFORMED)
+/// A choice's `openSlot`, which the payment writes as a JSON number.
+pub(crate) fn open_slot(choice: &Object) -> Result<u64, Refusal> {
+    number(choice, "openSlot").ok().filter(|&slot| slot < 1 << 53).ok_or(INPUT_MALFORMED)
 }
 
 /// What a choice says of the transaction, whatever it calls.
@@ -144,8 +96,8 @@ impl Payer {
         let read = || {
             Some(Self {
                 address: Address::of(choice, "payer")?,
-                token_program: solana::token_program(choice, "tokenProgram")?,
-                blockhash: solana::blockhash(choice, "recentBlockhash")?,
+                token_program: solana::token_program(choice)?,
+                blockhash: solana::recent_blockhash(choice)?,
                 budget: Budget::of(choice, limit)?,
             })
         };
@@ -172,32 +124,33 @@ impl<'a> Places<'a> {
         Ok(Self { extra, fee_payer: address(extra, "feePayer")?, asset: address(option, "asset")?, pay_to: address(option, "payTo")? })
     }
 
-    /// How a channel for the payer is opened.
+    /// How a channel for the payer is opened. The token's program must be the option's.
     pub(crate) fn opening(&self, payer: &Payer, deposit: u64) -> Result<Opening, Refusal> {
         let delay = self.extra.get("withdrawDelay").and_then(Value::as_safe_unsigned);
+        if solana::token_program(self.extra) != Some(payer.token_program) {
+            return Err(INPUT_MALFORMED);
+        }
         Ok(Opening {
             deposit,
             grace_period: delay.and_then(|delay| u32::try_from(delay).ok()).ok_or(INPUT_MALFORMED)?,
             recipient: self.pay_to,
-            token_program: solana::token_program(self.extra, "tokenProgram")
-                .filter(|program| *program == payer.token_program)
-                .ok_or(INPUT_MALFORMED)?,
+            token_program: payer.token_program,
         })
     }
 }
 
-/// H, which a message's one memo names. Another memo is refused, but for those that the scheme sets aside.
-pub(crate) fn memo_hash<'a>(memos: impl IntoIterator<Item = &'a [u8]>, extra: &Object) -> Result<Hash, Refusal> {
+/// H, which the one memo names. The caller sets aside the memos that its scheme adds.
+pub(crate) fn memo_hash<'a>(memos: impl IntoIterator<Item = &'a [u8]>, accepted: &Object) -> Result<Hash, Refusal> {
     let mut memos = memos.into_iter();
     let (Some(memo), None) = (memos.next(), memos.next()) else { return Err(MEMO_COUNT) };
     let memo = std::str::from_utf8(memo).map_err(|_| MEMO_NOT_UTF8)?;
     let h = Hash::from_lcp_string(memo).ok_or(MEMO_NOT_LCP)?;
-    solana::carried(memo, h, extra.get("memo"))
+    solana::carried(memo, h, extra(accepted).and_then(|extra| extra.get("memo")))
 }
 
 /// H, which the one memo of a message names.
 pub(crate) fn only_memo_hash(message: &Message, accepted: &Object) -> Result<Hash, Refusal> {
-    memo_hash(memo::written(message), extra(accepted).ok_or(OPTION_MALFORMED)?)
+    memo_hash(memo::written(message), accepted)
 }
 
 /// A payload whose transaction the payer signs.
@@ -212,19 +165,128 @@ pub(crate) struct Signed {
 
 impl Payload for Signed {
     fn request(&self) -> Result<Value, Refusal> {
-        Ok(message_request(&self.message).into())
+        Ok(solana::message_request(&self.message))
     }
 
     fn complete(&self, answer: &Value) -> Result<Object, Refusal> {
-        let mut signature: Signature = [0; 64];
-        let digits = answer.as_str().and_then(|text| text.strip_prefix("0x")).ok_or(SIGNATURE_MALFORMED)?;
-        encoding::hex_into(digits, &mut signature).ok_or(SIGNATURE_MALFORMED)?;
-        Ok(self.members.clone().with(self.name, transaction(&self.message, &self.payer, signature)?))
+        let signature = solana::hex_signature(answer).ok_or(SIGNATURE_MALFORMED)?;
+        Ok(self.members.clone().with(self.name, solana::signed(&self.message, &self.payer, signature)?))
     }
 }
 
-/// Base64 of the transaction that one of its signers signed.
-pub(crate) fn transaction(message: &Message, signer: &Address, signature: Signature) -> Result<String, Refusal> {
-    let transaction = message.clone().signed(signer, signature).ok_or(INPUT_MALFORMED)?;
-    Ok(encoding::base64(&transaction.encode()))
+/// Documents and choices to test with.
+#[cfg(test)]
+pub(crate) mod sample {
+    use crate::{
+        ConfirmedHash, Hash, Object, Refusal, Value,
+        pairing::{Buyer, Choice, Completed, Pairing, Unsigned},
+    };
+
+    pub(crate) const ATR: &[u8] = b"terms";
+    pub(crate) const NETWORK: &str = "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1";
+    pub(crate) const PAYER: &str = "H114TvVMTRoh9Aar3vdpfyxEVLdSDH4oi4xihVuWAgWN";
+    pub(crate) const FEE_PAYER: &str = "CNRcamMbSQwrsAsBJbDo68uAWEvpVvqhDeDrCaRt7hym";
+    pub(crate) const SELLER: &str = "2Fub4Rhb6TuNZ6XTEKAxbLeogqp52UHW7qAWF1WTk9Ka";
+    pub(crate) const MINT: &str = "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU";
+    pub(crate) const TOKEN_PROGRAM: &str = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
+    pub(crate) const BLOCKHASH: &str = "439bvEwoZYj9kQfuXnDqffdKRrjt6B9XYEbVGns7mvFn";
+
+    pub(crate) fn h() -> Hash {
+        Hash::of(ATR)
+    }
+
+    pub(crate) fn terms() -> Object {
+        Object::new().with("feePayer", FEE_PAYER).with("memo", h().lcp_string())
+    }
+
+    pub(crate) fn option(scheme: &str, extra: Object) -> Object {
+        Object::new()
+            .with("scheme", scheme)
+            .with("network", NETWORK)
+            .with("amount", "2500")
+            .with("asset", MINT)
+            .with("payTo", SELLER)
+            .with("maxTimeoutSeconds", 60u32)
+            .with("extra", extra)
+    }
+
+    pub(crate) fn document(options: impl IntoIterator<Item = Object>) -> Value {
+        let info = Object::new().with("type", "sha256").with("value", &h()).with("legalContextUrl", "https://a.example/");
+        let context = Object::new().with("legalContext", Object::new().with("info", info));
+        let options: Vec<Value> = options.into_iter().map(Value::from).collect();
+        Object::new().with("x402Version", 2u32).with("accepts", options).with("extensions", context).into()
+    }
+
+    pub(crate) fn inputs() -> Object {
+        Object::new().with("tokenProgram", TOKEN_PROGRAM).with("recentBlockhash", BLOCKHASH)
+    }
+
+    /// A choice, its random bytes all 7.
+    pub(crate) fn choose(pairing: &dyn Pairing, document: &Value, inputs: &Object) -> Result<Object, Refusal> {
+        let account = format!("{NETWORK}:{PAYER}");
+        let buyer = Buyer { account: &account, inputs, now: 1_790_000_000, random: &|bytes| bytes.fill(7) };
+        pairing.choose(&pairing.read(document)?, &buyer)
+    }
+
+    pub(crate) fn build(pairing: &dyn Pairing, choice: &Object) -> Result<Box<dyn Unsigned>, Refusal> {
+        pairing.build(&Choice { choice, reference: &Value::Null, h: &ConfirmedHash::rehash(ATR), atr: ATR })
+    }
+
+    pub(crate) fn signed(unsigned: &dyn Unsigned, answer: impl Into<Value>) -> Value {
+        match unsigned.complete(&answer.into()) {
+            Ok(Completed::Payment { signed, .. }) => signed,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        sample::{NETWORK, SELLER, h, option, terms},
+        *,
+    };
+
+    #[test]
+    fn the_memo_is_the_very_text_that_was_offered() {
+        let text = h().lcp_string();
+        let upper = text.replace(&h().to_string()[2..], &h().to_string()[2..].to_uppercase());
+        let read = |memos: &[&[u8]], offered: &str| {
+            let accepted = option("exact", terms().with("memo", offered));
+            memo_hash(memos.iter().copied(), &accepted).map_err(|refusal| refusal.code().to_owned())
+        };
+        let refused = |memos: &[&[u8]], offered: &str| read(memos, offered).unwrap_err();
+        assert_eq!(read(&[text.as_bytes()], &text), Ok(h()));
+        assert_eq!(refused(&[], &text), "svm/memo-count");
+        assert_eq!(refused(&[text.as_bytes(), b"x"], &text), "svm/memo-count");
+        assert_eq!(refused(&[b"\xFF"], &text), "svm/memo-not-utf8");
+        assert_eq!(refused(&[format!("{text} ").as_bytes()], &text), "svm/memo-not-lcp");
+        assert_eq!(refused(&[upper.as_bytes()], &upper), "svm/carrier-not-canonical");
+        assert_eq!(refused(&[text.as_bytes()], &upper), "svm/carrier-mismatch");
+    }
+
+    #[test]
+    fn options_of_the_scheme() {
+        let judged = |option: &Object| match serves("exact", option, 1, |_| true) {
+            Ok(()) => "served".to_owned(),
+            Err(Unserved::Other) => "other".to_owned(),
+            Err(Unserved::Refused(refusal)) => refusal.code().to_owned(),
+        };
+        let exact = option("exact", terms());
+        assert_eq!(judged(&exact), "served");
+        for (name, value) in
+            [("scheme", "upto"), ("network", "solana:devnet"), ("network", &NETWORK.replace('E', "0")), ("asset", "x"), ("payTo", &SELLER[2..])]
+        {
+            assert_eq!(judged(&exact.clone().with(name, value)), "other", "{name}");
+        }
+        for extra in [terms().without("feePayer"), terms().with("memo", 5u32), terms().with("memo", "é".repeat(129))] {
+            assert_eq!(judged(&option("exact", extra)), "other");
+        }
+        assert_eq!(judged(&option("exact", terms().with("memo", "é".repeat(128)))), "served");
+        assert_eq!(judged(&exact.clone().with("amount", u64::MAX.to_string())), "served");
+        for amount in ["0", "01", "18446744073709551616", "1.0", ""] {
+            assert_eq!(judged(&exact.clone().with("amount", amount)), "x402/option-malformed", "{amount}");
+        }
+        assert_eq!(judged(&exact.with("maxTimeoutSeconds", 0u32)), "x402/option-malformed");
+    }
 }

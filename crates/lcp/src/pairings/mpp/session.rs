@@ -1,1 +1,2 @@
 pub(crate) mod evm;
+pub(crate) mod solana;

@@ -120,7 +120,7 @@ mod tests {
         }
     }
 
-    /// As solders 0.27 derives them: the bumps are 249, 252 and 254.
+    /// As solders 0.29 derives them: the bumps are 249, 252 and 254.
     #[test]
     fn derived_addresses() {
         let text = |address: Option<Address>| address.unwrap().to_string();

@@ -1,6 +1,6 @@
 //! The payment channels program: a payer's tokens wait in a channel until vouchers claim them.
 
-use super::{Account, Address, Instruction, Message, system, token};
+use super::{Account, Address, CompiledInstruction, Instruction, Message, system, token};
 use crate::Refusal;
 
 /// The program.
@@ -16,6 +16,9 @@ const RENT: Address = Address::constant("SysvarRent11111111111111111111111111111
 const OPEN: u8 = 1;
 const TOP_UP: u8 = 3;
 const REQUEST_CLOSE: u8 = 5;
+
+/// An opening's kind, salt, deposit, grace period, slot, and the count of those who are paid.
+const LEAST_OPEN_DATA: usize = 1 + 8 + 8 + 4 + 8 + 4;
 
 /// All of a claim goes to one recipient, in basis points.
 const ALL: u16 = 10_000;
@@ -94,6 +97,32 @@ impl Channel {
     }
 }
 
+/// The opening of a channel by a call of a program that is not known beforehand. Its accounts may be loaded from tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenCall {
+    /// The salt, as the call's data hold it.
+    pub salt: [u8; 8],
+    /// The index of the account that signs vouchers.
+    pub authorized_signer: u8,
+    /// The index of the channel.
+    pub channel: u8,
+}
+
+impl OpenCall {
+    /// Reads the one call of the program that opens a channel; `None` if there is none, or more than one.
+    pub fn only(message: &Message, program: &Address) -> Option<Self> {
+        let mut opens = message.calls(program).filter_map(Self::of);
+        opens.next().filter(|_| opens.next().is_none())
+    }
+
+    fn of(call: &CompiledInstruction) -> Option<Self> {
+        let Some((&[OPEN], rest)) = call.data.split_first_chunk() else { return None };
+        let [_, _, _, _, authorized_signer, channel, ..] = *call.accounts else { return None };
+        let salt = *rest.first_chunk()?;
+        (call.data.len() >= LEAST_OPEN_DATA).then_some(Self { salt, authorized_signer, channel })
+    }
+}
+
 /// Asks for a channel's close, as its payer.
 pub fn request_close(payer: Address, channel: Address) -> Instruction {
     let accounts = vec![Account::readonly(payer).signs(), Account::writable(channel)];
@@ -130,4 +159,107 @@ pub fn act(message: &Message) -> Result<(Act, Address), Refusal> {
     };
     let channel = message.key(*channel).filter(|_| calls.next().is_none()).ok_or(CHANNEL_INSTRUCTION)?;
     Ok((act, *channel))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        encoding,
+        wire::solana::{compile, memo},
+    };
+
+    fn key(byte: u8) -> Address {
+        [byte; 32].into()
+    }
+
+    fn channel() -> Channel {
+        Channel { payer: key(1), payee: key(2), mint: key(3), authorized_signer: key(4), salt: 5, open_slot: 6 }
+    }
+
+    fn opening() -> Instruction {
+        channel().open(&Opening { deposit: 7, grace_period: 8, recipient: key(9), token_program: token::PROGRAM }).unwrap()
+    }
+
+    fn message(calls: &[Instruction]) -> Message {
+        compile(key(2), [0; 32], calls).unwrap()
+    }
+
+    #[test]
+    fn every_member_names_the_channel() {
+        let others = [
+            Channel { payer: key(9), ..channel() },
+            Channel { payee: key(9), ..channel() },
+            Channel { mint: key(9), ..channel() },
+            Channel { authorized_signer: key(9), ..channel() },
+            Channel { salt: 9, ..channel() },
+            Channel { open_slot: 9, ..channel() },
+        ];
+        let mut addresses: Vec<_> = others.iter().chain([&channel()]).map(|channel| channel.address().unwrap().to_string()).collect();
+        addresses.sort();
+        addresses.dedup();
+        assert_eq!(addresses.len(), 7);
+        // As the recorded payment of x402/upto/solana has it.
+        let recorded = Channel {
+            payer: Address::constant("H114TvVMTRoh9Aar3vdpfyxEVLdSDH4oi4xihVuWAgWN"),
+            payee: Address::constant("CNRcamMbSQwrsAsBJbDo68uAWEvpVvqhDeDrCaRt7hym"),
+            mint: Address::constant("4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU"),
+            authorized_signer: Address::constant("6NVp5EKfTkRaoHm9a14utkMcLahpigXVF3B6Mk2y46As"),
+            salt: 7,
+            open_slot: 312_345_678,
+        };
+        assert_eq!(recorded.address().unwrap().to_string(), "54EzdPWCtV8DyB7PPnXHLdcZDoxFCkUA73XNMiYakdEE");
+    }
+
+    #[test]
+    fn data_of_an_opening() {
+        let data = ["0x01", "0500000000000000", "0700000000000000", "08000000", "0600000000000000", "01000000", &"09".repeat(32), "1027"];
+        assert_eq!(encoding::hex(&opening().data), data.concat());
+    }
+
+    #[test]
+    fn a_message_acts_once_on_a_channel() {
+        let id = channel().address().unwrap();
+        let top_up = Instruction {
+            program: PROGRAM,
+            accounts: [key(1), id, key(5), key(6), key(3), token::PROGRAM].map(Account::readonly).into(),
+            data: [&[TOP_UP], &[0; 8][..]].concat(),
+        };
+        let close = request_close(key(1), id);
+        for (call, expected) in [(opening(), Act::Open), (top_up.clone(), Act::TopUp), (close.clone(), Act::RequestClose)] {
+            assert_eq!(act(&message(&[call.clone(), memo::write("x")])), Ok((expected, id)));
+            assert_eq!(act(&message(&[call.clone(), call])), Err(CHANNEL_INSTRUCTION));
+        }
+        assert_eq!(act(&message(&[memo::write("x")])), Err(NO_CHANNEL_INSTRUCTION));
+        let without_accounts = |call: &Instruction| Instruction { accounts: call.accounts[1..].to_vec(), ..call.clone() };
+        let of_kind = |kind: u8| Instruction { data: vec![kind], ..close.clone() };
+        for other in [without_accounts(&opening()), without_accounts(&top_up), without_accounts(&close), of_kind(0), of_kind(1), of_kind(4)] {
+            assert_eq!(act(&message(&[other])), Err(CHANNEL_INSTRUCTION));
+        }
+        let mut loaded = message(&[close]);
+        loaded.instructions[0].accounts[1] = 200;
+        assert_eq!(act(&loaded), Err(CHANNEL_INSTRUCTION));
+    }
+
+    #[test]
+    fn the_one_opening_of_any_program() {
+        let program = key(8);
+        let called = |call: Instruction| Instruction { program, ..call };
+        let short = Instruction { data: opening().data[..LEAST_OPEN_DATA - 1].into(), ..opening() };
+        let read = |calls: &[Instruction]| OpenCall::only(&message(calls), &program);
+        let open = read(&[called(opening()), called(short.clone()), memo::write("x")]).unwrap();
+        assert_eq!(open.salt, 5u64.to_le_bytes());
+        let keys = message(&[called(opening()), called(short.clone()), memo::write("x")]).keys;
+        assert_eq!(keys[usize::from(open.channel)], channel().address().unwrap());
+        assert_eq!(keys[usize::from(open.authorized_signer)], key(4));
+        assert_eq!(read(&[called(short)]), None);
+        assert_eq!(read(&[opening()]), None);
+        assert_eq!(read(&[called(opening()), called(opening())]), None);
+    }
+
+    #[test]
+    fn voucher_bytes() {
+        let expected = format!("0x5601{}{}{}", "01".repeat(32), "6400000000000000", "00".repeat(8));
+        assert_eq!(encoding::hex(&voucher(&key(1), 100)), expected);
+    }
 }

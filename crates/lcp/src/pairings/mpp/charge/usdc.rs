@@ -1,2 +1,3 @@
 pub(crate) mod evm;
 pub(crate) mod gateway;
+pub(crate) mod solana;

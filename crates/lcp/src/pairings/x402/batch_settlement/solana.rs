@@ -17,7 +17,7 @@ use crate::{
         channel::{CHANNEL_KIND_UNKNOWN, NOT_AN_OPENING, Next, unreadable},
         document::{INPUT_MISSING, OPTION_MALFORMED, PAYLOAD_MALFORMED, Payment, SIGNATURE_MALFORMED},
         option::{absent_or, extra, names},
-        solana::{Chosen, Payer, Places, judge_decimals, memo_hash, number, price, serves, slot, transaction, uint64_input},
+        solana::{Payer, Places, chosen, judge_decimals, memo_hash, number, open_slot, price, serves},
     },
 };
 
@@ -46,7 +46,7 @@ impl Scheme for Batch {
         serves("batch-settlement", option, 0, |extra| {
             withdraw_delay(extra).is_some_and(|delay| outlasts(delay, option))
                 && Address::of(extra, "receiverAuthorizer").is_some()
-                && solana::token_program(extra, "tokenProgram").is_some()
+                && solana::token_program(extra).is_some()
                 && absent_or(extra, "voucherSigner", &["client"])
                 && absent_or(extra, "paymentFlow", &["authorization"])
         })
@@ -54,8 +54,8 @@ impl Scheme for Batch {
 
     fn choose(&self, order: &Order<'_>, account: &Account, buyer: &Buyer<'_>) -> Result<Object, Refusal> {
         let terms = extra(order.option()?).ok_or(OPTION_MALFORMED)?;
-        let choice = Chosen::by(account, buyer.inputs)?.with("now", buyer.now).needs("payerAuthorizer", solana::key_text)?;
-        let choice = choice.needs("openSlot", uint64_input)?.needs("tokenProgram", solana::filled)?;
+        let choice = chosen(account, buyer)?.with("now", buyer.now).needs("payerAuthorizer", solana::key_text)?;
+        let choice = choice.needs("openSlot", solana::uint64)?.token_program()?;
         let choice = match solana::key_text(terms, "recentBlockhash").map_err(|_| INPUT_MISSING)? {
             Some(offered) => choice.with("recentBlockhash", offered),
             None => choice.needs("recentBlockhash", solana::key_text)?,
@@ -70,11 +70,11 @@ impl Scheme for Batch {
 
     fn build(&self, chosen: &Choice<'_>) -> Result<Box<dyn Unsigned>, Refusal> {
         let choice = chosen.choice;
-        judge_decimals(choice, &[], &["deposit", "salt", "openSlot"])?;
+        judge_decimals(choice, &["deposit", "salt", "openSlot"])?;
         let payer = Payer::of(choice, UNIT_LIMIT)?;
         let authorizer = Address::of(choice, "payerAuthorizer").filter(Address::is_on_curve).ok_or(INPUT_MALFORMED)?;
         let deposit = number(choice, "deposit").ok().filter(|&deposit| deposit > 0).ok_or(INPUT_MALFORMED)?;
-        let (salt, open_slot) = (number(choice, "salt")?, slot(choice, "openSlot")?);
+        let (salt, open_slot) = (number(choice, "salt")?, open_slot(choice)?);
         let order = Order::of(self, choice)?;
         let option = order.option()?;
         let places = Places::carrying(**chosen.h, &order)?;
@@ -129,7 +129,7 @@ impl Scheme for Batch {
         if bindings.len() != 1 {
             return Err(solana::MEMO_COUNT);
         }
-        let h = memo_hash(memos, extra(payment.accepted).ok_or(OPTION_MALFORMED)?)?;
+        let h = memo_hash(memos, payment.accepted)?;
         let config = Config::of(payment)?;
         if config.id != channel {
             return Err(CHANNEL_ID_MISMATCH);
@@ -254,11 +254,7 @@ struct Voucher {
 
 impl Voucher {
     fn request(&self) -> Value {
-        Object::new()
-            .with("kind", "ed25519-raw")
-            .with("message", encoding::hex(&payment_channels::voucher(&self.channel, self.max_claimable)))
-            .with("signer", self.signer)
-            .into()
+        solana::raw_request(&payment_channels::voucher(&self.channel, self.max_claimable), &self.signer.to_string())
     }
 
     fn signed(&self, answer: &Value) -> Result<Object, Refusal> {
@@ -281,12 +277,12 @@ struct Opening {
 
 impl Payload for Opening {
     fn request(&self) -> Result<Value, Refusal> {
-        Ok(batch(vec![solana::message_request(&self.message).into(), self.voucher.request()]))
+        Ok(batch(vec![solana::message_request(&self.message), self.voucher.request()]))
     }
 
     fn complete(&self, answer: &Value) -> Result<Object, Refusal> {
         let [deposit, voucher] = texts(answer)?;
-        let transaction = transaction(&self.message, &self.payer, signature(deposit)?)?;
+        let transaction = solana::signed(&self.message, &self.payer, signature(deposit)?)?;
         Ok(Object::new()
             .with("type", "deposit")
             .with("channelConfig", self.config.clone())
@@ -327,7 +323,7 @@ impl Inside {
 
 impl Payload for Inside {
     fn request(&self) -> Result<Value, Refusal> {
-        let close = self.close.iter().map(|(_, message)| solana::message_request(message).into());
+        let close = self.close.iter().map(|(_, message)| solana::message_request(message));
         Ok(batch(close.chain([self.voucher.request()]).collect()))
     }
 
@@ -340,7 +336,7 @@ impl Payload for Inside {
             }
             Some((payer, message)) => {
                 let [close, voucher] = texts(answer)?;
-                let transaction = transaction(message, payer, signature(close)?)?;
+                let transaction = solana::signed(message, payer, signature(close)?)?;
                 Ok(payload.with("voucher", self.voucher.signed(voucher)?).with("transaction", transaction))
             }
         }
@@ -359,8 +355,8 @@ impl<'a> TakenAgain<'a> {
     fn of(refund: &Object, next: &'a Next<'_>) -> Result<Option<Self>, Refusal> {
         let inputs = next.inputs();
         let blockhash = solana::key_text(inputs, "recentBlockhash");
-        let budget = Budget::members(inputs).map(|_| Budget::of(inputs, UNIT_LIMIT));
-        let (Ok(blockhash), Ok(Some(budget)), Ok(reason)) = (blockhash, budget, failure(refund)) else { return Err(INPUTS_MALFORMED) };
+        let budget = Budget::of_inputs(inputs, UNIT_LIMIT);
+        let (Ok(blockhash), Some(budget), Ok(reason)) = (blockhash, budget, failure(refund)) else { return Err(INPUTS_MALFORMED) };
         let reason = reason.or_else(|| next.order().required.get("error"));
         if reason.and_then(Value::as_str) != Some(RECEIVER_BINDING_UNAVAILABLE) {
             return Ok(None);
@@ -401,4 +397,221 @@ fn texts<const N: usize>(answer: &Value) -> Result<&[Value; N], Refusal> {
 /// A signature in base58.
 fn signature(answer: &Value) -> Result<Signature, Refusal> {
     answer.as_str().and_then(base58::decode).ok_or(INPUT_MALFORMED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        ConfirmedHash, Pairing,
+        x402::solana::sample::{self, ATR, BLOCKHASH, FEE_PAYER, PAYER, SELLER, TOKEN_PROGRAM, document, h, option},
+    };
+
+    const AUTHORIZER: &str = "Esfaf4JvbAY2qa6qaY2StFH4tbVJ8CV2R1xdYdz9oXR8";
+    /// Not a point of the curve.
+    const OFF_CURVE: &str = "54EzdPWCtV8DyB7PPnXHLdcZDoxFCkUA73XNMiYakdEE";
+
+    fn extra() -> Object {
+        sample::terms()
+            .with("receiverAuthorizer", SELLER)
+            .with("withdrawDelay", 900u32)
+            .with("tokenProgram", TOKEN_PROGRAM)
+            .with("minDeposit", "0100000")
+    }
+
+    fn inputs() -> Object {
+        sample::inputs().with("payerAuthorizer", AUTHORIZER).with("openSlot", "312345678")
+    }
+
+    fn offer() -> Value {
+        document([option("batch-settlement", extra())])
+    }
+
+    fn choice() -> Object {
+        sample::choose(&PAIRING, &offer(), &inputs()).unwrap()
+    }
+
+    fn opening() -> Value {
+        let answer = [base58::encode(&[5; 64]).into(), base58::encode(&[6; 64]).into()];
+        sample::signed(&*sample::build(&PAIRING, &choice()).unwrap(), answer)
+    }
+
+    fn with_payload(payment: &Value, edit: impl FnOnce(&mut Object)) -> Value {
+        let mut payload = payment.get("payload").unwrap().as_object().unwrap().clone();
+        edit(&mut payload);
+        payment.as_object().unwrap().clone().with("payload", payload).into()
+    }
+
+    fn held() -> ChannelRef {
+        Batch.reference(&opening(), None).unwrap()
+    }
+
+    fn within(document: &Value, charged: &str, refund: Option<&Object>, inputs: &Object) -> Result<WithinBuild, Declined> {
+        let (h, held, opening) = (ConfirmedHash::rehash(ATR), held(), opening());
+        let ask = WithinAsk { document, h: &h, held: &held, opening: &opening, landed: None, charged, refund, inputs, reference: &Value::Null };
+        Within::build(&Batch, &ask)
+    }
+
+    fn later(error: Option<&str>) -> Value {
+        let later = document([option("batch-settlement", extra()).with("amount", "700")]);
+        later.as_object().unwrap().clone().with_some("error", error).into()
+    }
+
+    #[test]
+    fn a_choice_takes_the_sellers_least_deposit_and_draws_a_salt() {
+        let kept = choice().without("required").without("accepted");
+        let expected = Object::new()
+            .with("payer", PAYER)
+            .with("now", 1_790_000_000u32)
+            .with("payerAuthorizer", AUTHORIZER)
+            .with("openSlot", "312345678")
+            .with("tokenProgram", TOKEN_PROGRAM)
+            .with("recentBlockhash", BLOCKHASH)
+            .with("salt", u64::from_be_bytes([7; 8]).to_string())
+            .with("deposit", "0100000");
+        assert_eq!(kept, expected);
+        let refused = |extra: Object, inputs: Object| {
+            let offer = document([option("batch-settlement", extra)]);
+            sample::choose(&PAIRING, &offer, &inputs).unwrap_err().code().to_owned()
+        };
+        assert_eq!(refused(extra().with("minDeposit", 5u32), inputs()), "x402/option-malformed");
+        assert_eq!(refused(extra().without("minDeposit"), inputs()), "x402/input-missing");
+        assert_eq!(refused(extra().with("recentBlockhash", "x"), inputs()), "x402/input-missing");
+        assert_eq!(refused(extra(), inputs().with("payerAuthorizer", "x")), "x402/input-missing");
+        assert_eq!(refused(extra().with("withdrawDelay", 899u32), inputs()), "x402/no-payable-option");
+        assert_eq!(refused(extra().with("voucherSigner", "server"), inputs()), "x402/no-payable-option");
+        let slow = document([option("batch-settlement", extra()).with("maxTimeoutSeconds", 901u32)]);
+        assert_eq!(sample::choose(&PAIRING, &slow, &inputs()).unwrap_err().code(), "x402/no-payable-option");
+    }
+
+    #[test]
+    fn an_opening_carries_h_and_names_its_channel() {
+        let opening = opening();
+        assert_eq!(PAIRING.bound(&opening, None), Ok(h()));
+        assert_eq!(Batch.kind(&opening), Ok(ChannelAct::Open));
+        assert_eq!(held().network, sample::NETWORK);
+        let payload = opening.get("payload").unwrap();
+        let voucher = Object::new()
+            .with("channelId", held().channel)
+            .with("maxClaimableAmount", "2500")
+            .with("expiresAt", 0u32)
+            .with("signature", base58::encode(&[6; 64]));
+        assert_eq!(payload.get("voucher"), Some(&voucher.into()));
+        let deposit = payload.get("deposit").unwrap();
+        assert_eq!(deposit.get("amount"), Some(&"100000".into()));
+        let transaction = Transaction::read(deposit.get("transaction")).unwrap();
+        assert_eq!(transaction.signatures, [[0; 64], [5; 64]]);
+        assert_eq!(payment_channels::act(&transaction.message).unwrap().1.to_string(), held().channel);
+        let memos: Vec<_> = memo::written(&transaction.message).map(|memo| std::str::from_utf8(memo).unwrap()).collect();
+        assert_eq!(memos, [h().lcp_string(), format!("x402:batch-settlement:svm:rcvauth:v1:{SELLER}")]);
+    }
+
+    #[test]
+    fn another_payload_is_no_opening() {
+        let refused = |edit: &dyn Fn(&mut Object)| PAIRING.bound(&with_payload(&opening(), edit), None).unwrap_err().code().to_owned();
+        let config = |name: &'static str, value: Value| {
+            move |payload: &mut Object| {
+                let config = payload.get("channelConfig").unwrap().as_object().unwrap().clone().with(name, &value);
+                payload.set("channelConfig", config);
+            }
+        };
+        assert_eq!(refused(&|payload| payload.set("type", "voucher")), "x402/not-an-opening");
+        assert_eq!(refused(&|payload| payload.set("deposit", Object::new())), "x402/payload-malformed");
+        assert_eq!(refused(&|payload| payload.set("deposit", Object::new().with("transaction", "x"))), "svm/tx-malformed");
+        assert_eq!(refused(&config("salt", "000000000000000000001".into())), "x402/payload-malformed");
+        assert_eq!(refused(&config("salt", "1".into())), "svm/channel-id-mismatch");
+        assert_eq!(refused(&config("payerAuthorizer", OFF_CURVE.into())), "x402/payload-malformed");
+        assert_eq!(refused(&config("receiverAuthorizer", Value::Null)), "x402/payload-malformed");
+        assert_eq!(refused(&|payload| payload.set("voucher", Object::new().with("channelId", PAYER))), "svm/channel-id-mismatch");
+        let edited = |edit: fn(&mut Message)| {
+            refused(&|payload| {
+                let mut transaction = deposit_transaction(payload).unwrap();
+                edit(&mut transaction.message);
+                payload.set("deposit", Object::new().with("transaction", encoding::base64(&transaction.encode())));
+            })
+        };
+        assert_eq!(edited(|message| message.instructions.truncate(4)), "svm/memo-count");
+        assert_eq!(edited(|message| drop(message.instructions.remove(3))), "svm/memo-count");
+        assert_eq!(edited(|message| drop(message.instructions.remove(2))), "svm/no-channel-instruction");
+        assert_eq!(edited(|message| message.instructions[2].accounts.truncate(13)), "svm/channel-instruction");
+        assert_eq!(edited(|message| message.instructions[2].accounts[5] = 0), "svm/channel-id-mismatch");
+    }
+
+    #[test]
+    fn a_voucher_and_a_refund() {
+        for (refund, signed_for, kind, act) in
+            [(None, "707", "voucher", ChannelAct::Within), (Some(&Object::new()), "7", "refund", ChannelAct::Close)]
+        {
+            let build = within(&later(None), "7", refund, &Object::new()).unwrap();
+            assert_eq!((build.signed_for.as_str(), build.act), (signed_for, act));
+            let payment = sample::signed(&*build.unsigned, [Value::from("1".repeat(64))]);
+            assert_eq!(Batch.kind(&payment), Ok(act));
+            assert_eq!(Batch.reference(&payment, None), Ok(held()));
+            let payload = payment.get("payload").unwrap();
+            assert_eq!(payload.get("type"), Some(&kind.into()));
+            assert_eq!(payload.get("voucher").unwrap().get("maxClaimableAmount"), Some(&signed_for.into()));
+            assert_eq!(payload.get("channelConfig"), opening().get("payload").unwrap().get("channelConfig"));
+            assert_eq!(payload.get("transaction"), None);
+            assert_eq!(Within::bound(&Batch, &payment).unwrap_err().word(), "not-bound-within");
+        }
+    }
+
+    #[test]
+    fn a_refund_is_taken_again_by_the_payers_transaction() {
+        let inputs = Object::new().with("recentBlockhash", BLOCKHASH).with("computeUnitLimit", 9u32);
+        let answered = Object::new().with("paymentResponse", Object::new().with("errorReason", RECEIVER_BINDING_UNAVAILABLE));
+        let silent = Object::new().with("paymentResponse", Object::new().with("errorReason", Value::Null));
+        for (document, refund) in [(later(None), &answered), (later(Some(RECEIVER_BINDING_UNAVAILABLE)), &silent)] {
+            let build = within(&document, "0", Some(refund), &inputs).unwrap();
+            let payment = sample::signed(&*build.unsigned, [Value::from(base58::encode(&[5; 64])), "1".repeat(64).into()]);
+            assert_eq!(Batch.kind(&payment), Ok(ChannelAct::Close));
+            let message = Transaction::read(payment.get("payload").unwrap().get("transaction")).unwrap().message;
+            let (act, channel) = payment_channels::act(&message).unwrap();
+            assert_eq!((act, channel.to_string()), (Act::RequestClose, held().channel));
+            assert_eq!(message.keys[..2], [FEE_PAYER, PAYER].map(|text| Address::parse(text).unwrap()));
+            assert_eq!(memo::written(&message).collect::<Vec<_>>(), [h().lcp_string().as_bytes()]);
+        }
+        // The seller's answer counts before its document.
+        let other = Object::new().with("paymentResponse", Object::new().with("errorReason", "x"));
+        let build = within(&later(Some(RECEIVER_BINDING_UNAVAILABLE)), "0", Some(&other), &Object::new()).unwrap();
+        assert_eq!(build.unsigned.request().unwrap().unwrap().get("requests").unwrap().as_array().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn declines_before_anything_is_signed() {
+        let declined = |document: &Value, charged: &str, refund: Option<&Object>, inputs: &Object| {
+            within(document, charged, refund, inputs).err().map(|declined| (declined.code.as_str(), declined.detail))
+        };
+        let unreadable = Some(("offer-unreadable", "svm/input-malformed".to_owned()));
+        let none = Object::new();
+        assert_eq!(declined(&later(None), &(u64::MAX - 699).to_string(), None, &none), unreadable);
+        assert_eq!(declined(&later(None), "0", Some(&Object::new().with("amount", "1")), &none), unreadable);
+        let malformed = Some(("no-payable-option", "x402/input-malformed".to_owned()));
+        for inputs in [
+            Object::new().with("recentBlockhash", "x"),
+            Object::new().with("computeUnitLimit", Value::Null),
+            Object::new().with("computeUnitPrice", "18446744073709551616"),
+        ] {
+            assert_eq!(declined(&later(None), "0", Some(&none), &inputs), malformed);
+            assert_eq!(declined(&later(None), "0", None, &inputs), None);
+        }
+        for response in [Value::Null, "x".into(), Object::new().with("errorReason", 5u32).into()] {
+            assert_eq!(declined(&later(None), "0", Some(&Object::new().with("paymentResponse", response)), &none), malformed);
+        }
+        let again = later(Some(RECEIVER_BINDING_UNAVAILABLE));
+        assert_eq!(declined(&again, "0", Some(&none), &none), Some(("no-payable-option", "x402/input-missing".to_owned())));
+        let other_fee_payer = document([option("batch-settlement", extra().with("feePayer", PAYER))]);
+        assert_eq!(declined(&other_fee_payer, "0", None, &none).unwrap().0, "no-payable-option");
+    }
+
+    #[test]
+    fn answers_are_base58_signatures() {
+        let unsigned = sample::build(&PAIRING, &choice()).unwrap();
+        let refused = |answer: Value| unsigned.complete(&answer).unwrap_err().code().to_owned();
+        let [one, short] = ["1".repeat(64), "1".repeat(63)].map(Value::from);
+        for answer in [one.clone(), [one.clone()].into(), [one.clone(), 5u32.into()].into(), [&one, &one, &one].map(Value::from).into()] {
+            assert_eq!(refused(answer), "x402/signature-malformed");
+        }
+        assert_eq!(refused([one, short].into()), "svm/input-malformed");
+    }
 }
