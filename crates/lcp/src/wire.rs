@@ -1,5 +1,10 @@
 //! Wire formats of the rails. Nothing here knows a pairing.
 
+pub mod aptos;
+pub mod bcs;
+pub mod bytes;
 pub mod evm;
+pub mod near;
 pub mod rlp;
 pub mod solana;
+pub mod sui;

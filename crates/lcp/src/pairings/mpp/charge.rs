@@ -1,4 +1,5 @@
 pub(crate) mod card;
 pub(crate) mod evm;
+pub(crate) mod nearintents;
 pub(crate) mod solana;
 pub(crate) mod usdc;
