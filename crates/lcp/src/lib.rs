@@ -21,6 +21,7 @@ mod pairings;
 pub mod refusal;
 pub mod registry;
 mod solana;
+mod stellar;
 pub mod wire;
 pub mod x402;
 

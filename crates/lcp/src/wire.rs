@@ -7,5 +7,6 @@ pub mod evm;
 pub mod near;
 pub mod rlp;
 pub mod solana;
+pub mod stellar;
 pub mod sui;
 pub mod tempo;
