@@ -24,6 +24,7 @@ mod solana;
 mod stellar;
 pub mod wire;
 pub mod x402;
+mod xrpl;
 
 pub use decline::{DeclineCode, Declined};
 pub use hash::{ConfirmedHash, Hash};

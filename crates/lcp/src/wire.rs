@@ -1,6 +1,7 @@
 //! Wire formats of the rails. Nothing here knows a pairing.
 
 pub mod aptos;
+pub mod base58;
 pub mod bcs;
 pub mod bytes;
 pub mod evm;
@@ -10,3 +11,4 @@ pub mod solana;
 pub mod stellar;
 pub mod sui;
 pub mod tempo;
+pub mod xrpl;

@@ -5,3 +5,4 @@ pub(crate) mod solana;
 pub(crate) mod stellar;
 pub(crate) mod tempo;
 pub(crate) mod usdc;
+pub(crate) mod xrpl;
