@@ -119,9 +119,10 @@ impl Method for Xrpl {
         let choice = chosen.choice;
         judge_choice(choice)?;
         let deposit = inputs::decimal(choice, "deposit").map_err(|Malformed| CHOICE_MALFORMED)?;
+        let given = choice.get("xrpl").and_then(Value::as_object).ok_or(INPUT_MALFORMED)?;
         let offer = Offer::chosen(self, chosen)?;
         let terms = Terms::of(&offer)?;
-        let opening = Opening::of(choice, deposit, terms.network).ok_or(INPUT_MALFORMED)?;
+        let opening = Opening::of(choice, deposit, given, terms.network).ok_or(INPUT_MALFORMED)?;
         let channel = channel::id(&opening.account, &terms.payee, opening.sequence);
         let request = Object::new()
             .with("kind", "xrpl-session-open")
@@ -171,9 +172,8 @@ struct Opening<'a> {
 }
 
 impl<'a> Opening<'a> {
-    fn of(choice: &'a Object, deposit: Option<&str>, network: u32) -> Option<Self> {
+    fn of(choice: &'a Object, deposit: Option<&str>, given: &'a Object, network: u32) -> Option<Self> {
         let from = choice.get("from")?.as_str()?;
-        let given = choice.get("xrpl")?.as_object()?;
         let uint = |name| xrpl::uint32(given, name);
         let sequence = uint("sequence")?;
         Some(Self {
