@@ -21,8 +21,10 @@ mod pairings;
 pub mod refusal;
 pub mod registry;
 mod solana;
+mod stellar;
 pub mod wire;
 pub mod x402;
+mod xrpl;
 
 pub use decline::{DeclineCode, Declined};
 pub use hash::{ConfirmedHash, Hash};

@@ -1,6 +1,14 @@
 //! Wire formats of the rails. Nothing here knows a pairing.
 
+pub mod aptos;
+pub mod base58;
+pub mod bcs;
+pub mod bytes;
 pub mod evm;
+pub mod near;
 pub mod rlp;
 pub mod solana;
+pub mod stellar;
+pub mod sui;
 pub mod tempo;
+pub mod xrpl;

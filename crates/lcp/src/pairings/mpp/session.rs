@@ -1,3 +1,4 @@
 pub(crate) mod evm;
 pub(crate) mod solana;
 pub(crate) mod tempo;
+pub(crate) mod xrpl;

@@ -1,2 +1,7 @@
+pub(crate) mod aptos;
 pub(crate) mod eip155;
+pub(crate) mod near;
 pub(crate) mod solana;
+pub(crate) mod stellar;
+pub(crate) mod sui;
+pub(crate) mod xrpl;
