@@ -62,7 +62,11 @@ fn cases(folder: &Path) -> Vec<Case> {
             let op = row.op().to_owned();
             let served = row.get("network").and_then(|network| network.as_array()?.first()?.get("body")?.as_str());
             let atr = served.or_else(|| row.argument("atr")?.as_str()).and_then(encoding::from_base64);
-            if !["confirm", "finish", "check"].contains(&&*op) || row.expect().get("decline").is_some() || row.expect().get("next").is_some() || terms::pairing(row.pairing_argument()).is_err() {
+            if !["confirm", "finish", "check"].contains(&&*op)
+                || row.expect().get("decline").is_some()
+                || row.expect().get("next").is_some()
+                || terms::pairing(row.pairing_argument()).is_err()
+            {
                 continue;
             }
             let name = format!("{op}/{}", row.pairing_argument());

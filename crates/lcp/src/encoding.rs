@@ -6,7 +6,12 @@ use crate::Text;
 
 /// `0x` and lower-case hex.
 pub fn hex(bytes: &[u8]) -> String {
-    format!("0x{}", HEXLOWER.encode(bytes))
+    format!("0x{}", bare_hex(bytes))
+}
+
+/// Lower-case hex without a prefix.
+pub fn bare_hex(bytes: &[u8]) -> String {
+    HEXLOWER.encode(bytes)
 }
 
 /// The bytes of `0x` and an even number of hex digits of either case.

@@ -3,8 +3,10 @@
 pub mod aptos;
 pub mod base58;
 pub mod bcs;
+pub mod bolt11;
 pub mod bytes;
 pub mod evm;
+pub mod hedera;
 pub mod near;
 pub mod rlp;
 pub mod solana;

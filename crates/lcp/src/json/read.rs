@@ -37,11 +37,7 @@ impl std::error::Error for ParseError {}
 /// assert!(parse("NaN", 1).is_err());
 /// ```
 pub fn parse(source: &str, max_depth: usize) -> Result<Value, ParseError> {
-    let mut reader = Reader { source: source.as_bytes(), at: 0 };
-    reader.space();
-    let value = reader.value(max_depth)?;
-    reader.space();
-    if reader.at == source.len() { Ok(value) } else { Err(reader.error(Kind::Syntax)) }
+    whole(source, |reader| reader.value(max_depth))
 }
 
 /// Reads JSON from bytes, which must be UTF-8 without a byte order mark.
@@ -49,14 +45,18 @@ pub fn parse_bytes(source: &[u8], max_depth: usize) -> Result<Value, ParseError>
     parse(utf8(source)?, max_depth)
 }
 
-/// Reads a JSON object as it is written: every member of a name, in the text's order. The object is one level of the depth.
+/// Reads a JSON text that is an object, from bytes as [`parse_bytes`] does, and gives its members as they are written: in
+/// their order, with every repetition.
 pub fn parse_members(source: &[u8], max_depth: usize) -> Result<Vec<(Text, Value)>, ParseError> {
-    let text = utf8(source)?;
-    let mut reader = Reader { source: text.as_bytes(), at: 0 };
+    whole(utf8(source)?, |reader| reader.members(max_depth))
+}
+
+fn whole<T>(source: &str, read: impl FnOnce(&mut Reader<'_>) -> Result<T, ParseError>) -> Result<T, ParseError> {
+    let mut reader = Reader { source: source.as_bytes(), at: 0 };
     reader.space();
-    let members = reader.members(max_depth)?;
+    let value = read(&mut reader)?;
     reader.space();
-    if reader.at == text.len() { Ok(members) } else { Err(reader.error(Kind::Syntax)) }
+    if reader.at == source.len() { Ok(value) } else { Err(reader.error(Kind::Syntax)) }
 }
 
 fn utf8(source: &[u8]) -> Result<&str, ParseError> {

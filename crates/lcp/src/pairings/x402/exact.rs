@@ -1,5 +1,7 @@
 pub(crate) mod aptos;
 pub(crate) mod eip155;
+pub(crate) mod hedera;
+pub(crate) mod lnbtc;
 pub(crate) mod near;
 pub(crate) mod solana;
 pub(crate) mod stellar;
