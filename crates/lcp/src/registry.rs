@@ -79,7 +79,7 @@ pub static PAIRINGS: [Entry; 67] = [
     row("mpp/session/hedera", "Hedera", true, false, Some(&pairings::mpp::session::hedera::PAIRING)),
     row("x402/exact/hedera", "Hedera", true, false, Some(&pairings::x402::exact::hedera::PAIRING)),
     row("x402/exact/hedera/transfer-executor", "Hedera", false, true, Some(&pairings::x402::exact::hedera::transfer_executor::PAIRING)),
-    row("x402/exact/algorand", "Algorand", true, false, None),
+    row("x402/exact/algorand", "Algorand", true, false, Some(&pairings::x402::exact::algorand::PAIRING)),
     row("x402/exact/aptos", "Aptos", false, true, Some(&pairings::x402::exact::aptos::PAIRING)),
     row("x402/exact/sui", "Sui", true, false, Some(&pairings::x402::exact::sui::PAIRING)),
     row("mpp/charge/nearintents", "NEAR", false, true, Some(&pairings::mpp::charge::nearintents::PAIRING)),

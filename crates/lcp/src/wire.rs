@@ -1,5 +1,6 @@
 //! Wire formats of the rails. Nothing here knows a pairing.
 
+pub mod algorand;
 pub mod aptos;
 pub mod base58;
 pub mod bcs;

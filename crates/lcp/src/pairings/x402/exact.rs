@@ -1,3 +1,4 @@
+pub(crate) mod algorand;
 pub(crate) mod aptos;
 pub(crate) mod eip155;
 pub(crate) mod hedera;
