@@ -10,6 +10,7 @@ mod card;
 pub mod decline;
 pub mod encoding;
 pub mod hash;
+mod hedera;
 pub mod inputs;
 pub mod jose;
 pub mod json;

@@ -7,6 +7,7 @@ pub(crate) mod attribution;
 pub(crate) mod challenge;
 pub(crate) mod credential;
 pub(crate) mod evm;
+pub(crate) mod hedera;
 pub(crate) mod session;
 pub(crate) mod solana;
 pub(crate) mod tempo;
@@ -24,6 +25,8 @@ pub(crate) const NOT_THIS_PAIRING: Refusal = Refusal::new("mpp/not-this-pairing"
 pub(crate) const REQUEST_MALFORMED: Refusal = Refusal::new("mpp/request-malformed");
 pub(crate) const CHOICE_MALFORMED: Refusal = Refusal::new("mpp/choice-malformed");
 pub(crate) const NO_SIGNED_PLACE: Refusal = Refusal::new("mpp/no-signed-place");
+/// The payment names another hash than its challenge.
+pub(crate) const CARRIER_NOT_CHALLENGE: Refusal = Refusal::new("mpp/carrier-not-challenge");
 pub(crate) const NO_PAYABLE_OPTION: Refusal = Refusal::new("mpp/no-payable-option");
 pub(crate) const INPUT_MISSING: Refusal = Refusal::new("mpp/input-missing");
 pub(crate) const INPUT_MALFORMED: Refusal = Refusal::new("mpp/input-malformed");

@@ -5,6 +5,7 @@ pub(crate) mod channel;
 pub mod document;
 pub(crate) mod eip155;
 pub(crate) mod erc7710;
+pub(crate) mod hedera;
 pub(crate) mod option;
 pub(crate) mod permit2;
 pub(crate) mod solana;
@@ -90,6 +91,12 @@ impl<'a> Order<'a> {
     pub(crate) fn option(&self) -> Result<&'a Object, Refusal> {
         self.accepted.as_object().ok_or(document::OPTION_NOT_THIS_PAIRING)
     }
+}
+
+/// Whether a choice holds a document and an option at all.
+pub(crate) fn judge_order(choice: &Object) -> Result<(), Refusal> {
+    let holds = |name| choice.get(name).is_some_and(|value| value.as_object().is_some());
+    if holds("required") && holds("accepted") { Ok(()) } else { Err(document::CHOICE_MALFORMED) }
 }
 
 /// A [`Scheme`] as a [`Pairing`].

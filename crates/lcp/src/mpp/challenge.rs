@@ -177,7 +177,7 @@ pub(super) fn opaque_members(text: &Text) -> Result<Object, Refusal> {
 }
 
 /// The JSON object in a request or an opaque, which must have an RFC 8785 form.
-pub(super) fn decoded(text: &Text) -> Option<Object> {
+pub(crate) fn decoded(text: &Text) -> Option<Object> {
     let encoded = text.as_str().filter(|text| text.len() <= MAX_ENCODED)?;
     let value = json::parse_bytes(&encoding::from_base64url(encoded)?, MAX_DEPTH).ok()?;
     json::canonical(&value)?;

@@ -85,6 +85,24 @@ pub(crate) fn bytes32(object: &Object, name: &str) -> Option<Hash> {
     object.get(name).and_then(Value::as_str).and_then(Hash::parse)
 }
 
+/// The receipt that an answer holds in `landed`, if it holds one.
+pub(crate) fn landed(answer: &Object) -> Result<Option<Value>, Refusal> {
+    let landed = answer.get("landed").filter(|landed| !landed.is_null());
+    landed.map(|landed| receipt(landed).map(Value::from).ok_or(CREDENTIAL_MALFORMED)).transpose()
+}
+
+/// A transaction's receipt, as far as it is held.
+fn receipt(landed: &Value) -> Option<Object> {
+    let text = |name| landed.get(name).and_then(Value::as_text);
+    let block = text("blockNumber")?.as_str().filter(|block| encoding::is_decimal(block, MAX_DECIMAL))?;
+    Some(
+        Object::new()
+            .with("transaction", text("transaction")?.clone())
+            .with("blockNumber", encoding::plain_decimal(block))
+            .with("logs", landed.get("logs").filter(|logs| logs.as_array().is_some())?),
+    )
+}
+
 /// Whether a payload is of a type.
 pub(crate) fn judge_type(payload: &Object, kind: &str) -> Result<(), Refusal> {
     if payload.get("type").and_then(Value::as_str) == Some(kind) { Ok(()) } else { Err(CREDENTIAL_TYPE) }

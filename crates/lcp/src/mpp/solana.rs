@@ -1,6 +1,8 @@
 //! What the MPP methods on Solana share.
 
-use super::{CHOICE_MALFORMED, INPUT_MISSING, Method, NO_PAYABLE_OPTION, Offer, REQUEST_MALFORMED, credential::CREDENTIAL_MALFORMED};
+use super::{
+    CARRIER_NOT_CHALLENGE, CHOICE_MALFORMED, INPUT_MISSING, Method, NO_PAYABLE_OPTION, Offer, REQUEST_MALFORMED, credential::CREDENTIAL_MALFORMED,
+};
 use crate::{
     Hash, Object, Refusal, Value,
     account::Account,
@@ -13,7 +15,6 @@ use crate::{
 
 const NETWORK_MALFORMED: Refusal = Refusal::new("svm/network-malformed");
 const NO_CARRIER: Refusal = Refusal::new("svm/no-carrier");
-pub(crate) const CARRIER_NOT_CHALLENGE: Refusal = Refusal::new("mpp/carrier-not-challenge");
 
 /// Longest `externalId`, in UTF-8 bytes: the longest memo that the memo program takes.
 const MAX_MEMO: usize = 566;

@@ -2,7 +2,7 @@
 
 use super::{
     Order, Payload, Unserved,
-    document::{INPUT_MISSING, NO_PAYABLE_OPTION, OPTION_MALFORMED, SIGNATURE_MALFORMED},
+    document::{CHOICE_MALFORMED, INPUT_MISSING, NO_PAYABLE_OPTION, OPTION_MALFORMED, SIGNATURE_MALFORMED},
     option::{amount, extra, names, timeout},
 };
 use crate::{
@@ -15,7 +15,6 @@ use crate::{
     wire::solana::{Address, Blockhash, Message, base58, memo, payment_channels::Opening},
 };
 
-pub(crate) const CHOICE_MALFORMED: Refusal = Refusal::new("x402/choice-malformed");
 const MEMO_NOT_UTF8: Refusal = Refusal::new("svm/memo-not-utf8");
 const MEMO_NOT_LCP: Refusal = Refusal::new("svm/memo-not-lcp");
 
@@ -54,12 +53,6 @@ pub(crate) fn price(option: &Object) -> Option<u64> {
 /// Starts a choice with its payer.
 pub(crate) fn chosen<'a>(account: &Account, buyer: &Buyer<'a>) -> Result<Chosen<'a>, Refusal> {
     Chosen::by(account, buyer.inputs, INPUT_MISSING).ok_or(NO_PAYABLE_OPTION)
-}
-
-/// Whether the choice holds a document and an option at all.
-pub(crate) fn judge_order(choice: &Object) -> Result<(), Refusal> {
-    let holds = |name| choice.get(name).is_some_and(|value| value.as_object().is_some());
-    if holds("required") && holds("accepted") { Ok(()) } else { Err(CHOICE_MALFORMED) }
 }
 
 /// Whether these members of a choice have the form of a decimal, and the budget's price too, which is judged before the

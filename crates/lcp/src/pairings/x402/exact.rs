@@ -1,2 +1,3 @@
 pub(crate) mod eip155;
+pub(crate) mod hedera;
 pub(crate) mod solana;

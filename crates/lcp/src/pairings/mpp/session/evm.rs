@@ -31,9 +31,6 @@ const SALT_NOT_THIS_HASH: Refusal = Refusal::new("mpp/salt-not-this-hash");
 const SOURCE_REQUIRED: Refusal = Refusal::new("mpp/source-required");
 const NONCE_NOT_CHANNEL: Refusal = Refusal::new("mpp/nonce-not-channel");
 
-/// The selector of `approve(address,uint256)`.
-const APPROVE: [u8; 4] = [0x09, 0x5E, 0xA7, 0xB3];
-
 const WITNESS: Type<'static> = ("ChannelOpenWitness", &[("payee", "address"), ("salt", "bytes32"), ("authorizedSigner", "address")]);
 
 /// How a deposit is made, and what a credential of it calls its type.
@@ -276,8 +273,7 @@ impl Deposit<'_> {
     /// By calls that the payer sends: the escrow may take the deposit, and takes it.
     fn by_transaction(&self) -> Result<Funding, Refusal> {
         let escrow = &self.terms.escrow;
-        let spender = evm::address_word(escrow.contract).ok_or(INPUT_MALFORMED)?;
-        let approve = evm::call_data(APPROVE, &[spender, evm::uint_word(self.amount)]);
+        let approve = self.channel.approve_call(self.amount).ok_or(INPUT_MALFORMED)?;
         let open = self.channel.open_call(self.amount).ok_or(INPUT_MALFORMED)?;
         let call = |to: &str, data: String| Value::from(Object::new().with("to", to).with("data", data));
         let calls = [call(self.terms.currency, approve), call(escrow.contract, open)];

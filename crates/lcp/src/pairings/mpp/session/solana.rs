@@ -6,11 +6,11 @@ use crate::{
     account::Account,
     inputs, json,
     mpp::{
-        CHOICE_MALFORMED, INPUT_MISSING, Method, Mpp, NO_PAYABLE_OPTION, Offer,
+        CARRIER_NOT_CHALLENGE, CHOICE_MALFORMED, INPUT_MISSING, Method, Mpp, NO_PAYABLE_OPTION, Offer,
         credential::{Answered, CREDENTIAL_MALFORMED, Credential, OneStep, Payload, ReadBack, Waiting},
         details,
         session::{CHANNEL_NAMED, Next, SESSION_ACTION, Session, Sessions, WITHIN_ACTION_NOT_BUILT, action},
-        solana::{CARRIER_NOT_CHALLENGE, Cluster},
+        solana::Cluster,
     },
     pairing::{Buyer, Channel, ChannelRef, Choice, Unsigned},
     solana::{self, INPUT_MALFORMED, is_key_text},
