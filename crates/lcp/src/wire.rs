@@ -1,7 +1,14 @@
 //! Wire formats of the rails. Nothing here knows a pairing.
 
+pub mod aptos;
+pub mod base58;
+pub mod bcs;
+pub mod bytes;
 pub mod evm;
 pub mod hedera;
+pub mod near;
+mod protobuf;
 pub mod rlp;
 pub mod solana;
+pub mod sui;
 pub mod tempo;

@@ -16,7 +16,7 @@ use crate::{
     json,
     pairing::{Advertised, Buyer, Channel, Choice, Completed, Pairing, Unsigned},
 };
-use document::Payment;
+use document::{CHOICE_MALFORMED, Payment};
 
 /// What sets one x402 pairing apart; [`X402`] makes a [`Pairing`] of it.
 pub(crate) trait Scheme: Sync {
@@ -59,6 +59,12 @@ pub(crate) enum Unserved {
     Refused(Refusal),
 }
 
+impl From<Refusal> for Unserved {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
 impl From<Unserved> for Refusal {
     fn from(unserved: Unserved) -> Self {
         match unserved {
@@ -93,10 +99,10 @@ impl<'a> Order<'a> {
     }
 }
 
-/// Whether a choice holds a document and an option at all.
+/// Whether a choice holds a document and an option at all, as it must but where [`Order::of`] alone judges it.
 pub(crate) fn judge_order(choice: &Object) -> Result<(), Refusal> {
     let holds = |name| choice.get(name).is_some_and(|value| value.as_object().is_some());
-    if holds("required") && holds("accepted") { Ok(()) } else { Err(document::CHOICE_MALFORMED) }
+    if holds("required") && holds("accepted") { Ok(()) } else { Err(CHOICE_MALFORMED) }
 }
 
 /// A [`Scheme`] as a [`Pairing`].

@@ -1,7 +1,7 @@
 use super::{
     EntityId,
     entity::number,
-    protobuf::{Message, put_bytes, put_sint, put_uint},
+    super::protobuf::{Message, put_bytes, put_sint, put_uint},
 };
 use crate::{Refusal, encoding::is_decimal};
 
