@@ -12,3 +12,4 @@ pub mod rlp;
 pub mod solana;
 pub mod sui;
 pub mod tempo;
+pub mod tron;

@@ -4,3 +4,4 @@ pub(crate) mod hedera;
 pub(crate) mod near;
 pub(crate) mod solana;
 pub(crate) mod sui;
+pub(crate) mod tron;
