@@ -10,6 +10,7 @@ pub mod near;
 mod protobuf;
 pub mod rlp;
 pub mod solana;
+pub mod starknet;
 pub mod sui;
 pub mod tempo;
 pub mod tron;

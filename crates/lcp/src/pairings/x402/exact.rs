@@ -3,5 +3,6 @@ pub(crate) mod eip155;
 pub(crate) mod hedera;
 pub(crate) mod near;
 pub(crate) mod solana;
+pub(crate) mod starknet;
 pub(crate) mod sui;
 pub(crate) mod tron;
