@@ -11,6 +11,7 @@ mod protobuf;
 pub mod rlp;
 pub mod solana;
 pub mod starknet;
+pub mod substrate;
 pub mod sui;
 pub mod tempo;
 pub mod tron;

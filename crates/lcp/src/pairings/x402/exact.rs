@@ -2,6 +2,7 @@ pub(crate) mod aptos;
 pub(crate) mod eip155;
 pub(crate) mod hedera;
 pub(crate) mod near;
+pub(crate) mod polkadot;
 pub(crate) mod solana;
 pub(crate) mod starknet;
 pub(crate) mod sui;
