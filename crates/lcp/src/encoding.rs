@@ -2,6 +2,8 @@
 
 use base64::{BASE64, BASE64URL_NOPAD, HEXLOWER, HEXLOWER_PERMISSIVE};
 
+use crate::Text;
+
 /// `0x` and lower-case hex.
 pub fn hex(bytes: &[u8]) -> String {
     format!("0x{}", HEXLOWER.encode(bytes))
@@ -39,6 +41,20 @@ pub fn from_base64(text: &str) -> Option<Vec<u8>> {
         return None;
     }
     BASE64.decode(text.as_bytes()).ok()
+}
+
+/// How many bytes a text of this length and padding holds as base64, whatever its letters; `None` for a length that no
+/// base64 has. By it a text is refused as too large before its letters are judged.
+pub fn base64_size(text: &Text) -> Option<usize> {
+    let len = text.utf16_len();
+    let pad = u16::from(b'=');
+    let last: Vec<u16> = text.code_units().skip(len.saturating_sub(2)).collect();
+    let padding = match last[..] {
+        [first, second] if first == pad && second == pad => 2,
+        [_, second] if second == pad => 1,
+        _ => 0,
+    };
+    len.is_multiple_of(4).then(|| len / 4 * 3 - padding)
 }
 
 /// Unpadded base64url.
@@ -85,6 +101,24 @@ mod tests {
         for text in ["/x==", "/w", "_w==", "/w==\n", " /w==", "/w=", "=", "/w==/w==", "wIA=wIA="] {
             assert_eq!(from_base64(text), None, "{text:?}");
         }
+    }
+
+    #[test]
+    fn base64_size_goes_by_length_and_padding() {
+        for (text, size) in [
+            ("", Some(0)),
+            ("AAAA", Some(3)),
+            ("!!!=", Some(2)),
+            ("====", Some(1)),
+            ("A=A=", Some(2)),
+            ("AA=A", Some(3)),
+            ("AAA", None),
+            ("AAAAA", None),
+        ] {
+            assert_eq!(base64_size(&text.into()), size, "{text}");
+        }
+        // Lengths are of UTF-16.
+        assert_eq!(base64_size(&"\u{1F600}\u{1F600}".into()), Some(3));
     }
 
     #[test]

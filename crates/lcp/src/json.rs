@@ -8,7 +8,7 @@ mod text;
 mod value;
 mod write;
 
-pub use read::{ParseError, parse, parse_bytes};
+pub use read::{ParseError, parse, parse_bytes, parse_members};
 pub use text::Text;
 pub use value::{Object, Value};
 pub use write::{canonical, same, write, write_sorted};

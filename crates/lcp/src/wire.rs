@@ -1,6 +1,11 @@
 //! Wire formats of the rails. Nothing here knows a pairing.
 
+pub mod aptos;
+pub mod bcs;
+pub mod bytes;
 pub mod evm;
+pub mod near;
 pub mod rlp;
 pub mod solana;
+pub mod sui;
 pub mod tempo;

@@ -15,7 +15,7 @@ use crate::{
     json,
     pairing::{Advertised, Buyer, Channel, Choice, Completed, Pairing, Unsigned},
 };
-use document::Payment;
+use document::{CHOICE_MALFORMED, Payment};
 
 /// What sets one x402 pairing apart; [`X402`] makes a [`Pairing`] of it.
 pub(crate) trait Scheme: Sync {
@@ -58,6 +58,12 @@ pub(crate) enum Unserved {
     Refused(Refusal),
 }
 
+impl From<Refusal> for Unserved {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
 impl From<Unserved> for Refusal {
     fn from(unserved: Unserved) -> Self {
         match unserved {
@@ -90,6 +96,12 @@ impl<'a> Order<'a> {
     pub(crate) fn option(&self) -> Result<&'a Object, Refusal> {
         self.accepted.as_object().ok_or(document::OPTION_NOT_THIS_PAIRING)
     }
+}
+
+/// Whether a choice holds a document and an option at all, as it must but where [`Order::of`] alone judges it.
+pub(crate) fn judge_order(choice: &Object) -> Result<(), Refusal> {
+    let holds = |name| choice.get(name).is_some_and(|value| value.as_object().is_some());
+    if holds("required") && holds("accepted") { Ok(()) } else { Err(CHOICE_MALFORMED) }
 }
 
 /// A [`Scheme`] as a [`Pairing`].

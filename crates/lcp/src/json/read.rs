@@ -46,8 +46,21 @@ pub fn parse(source: &str, max_depth: usize) -> Result<Value, ParseError> {
 
 /// Reads JSON from bytes, which must be UTF-8 without a byte order mark.
 pub fn parse_bytes(source: &[u8], max_depth: usize) -> Result<Value, ParseError> {
-    let text = std::str::from_utf8(source).map_err(|error| ParseError { at: error.valid_up_to(), kind: Kind::NotUtf8 })?;
-    parse(text, max_depth)
+    parse(utf8(source)?, max_depth)
+}
+
+/// Reads a JSON object as it is written: every member of a name, in the text's order. The object is one level of the depth.
+pub fn parse_members(source: &[u8], max_depth: usize) -> Result<Vec<(Text, Value)>, ParseError> {
+    let text = utf8(source)?;
+    let mut reader = Reader { source: text.as_bytes(), at: 0 };
+    reader.space();
+    let members = reader.members(max_depth)?;
+    reader.space();
+    if reader.at == text.len() { Ok(members) } else { Err(reader.error(Kind::Syntax)) }
+}
+
+fn utf8(source: &[u8]) -> Result<&str, ParseError> {
+    std::str::from_utf8(source).map_err(|error| ParseError { at: error.valid_up_to(), kind: Kind::NotUtf8 })
 }
 
 struct Reader<'a> {
@@ -91,7 +104,7 @@ impl Reader<'_> {
 
     fn value(&mut self, depth_left: usize) -> Result<Value, ParseError> {
         match self.peek() {
-            Some(b'{') => self.object(depth_left),
+            Some(b'{') => self.members(depth_left).map(|members| Object::from_source(members).into()),
             Some(b'[') => self.array(depth_left),
             Some(b'"') => self.string().map(Value::String),
             Some(b't') => self.word("true", Value::Bool(true)),
@@ -123,14 +136,14 @@ impl Reader<'_> {
         }
     }
 
-    fn object(&mut self, depth_left: usize) -> Result<Value, ParseError> {
+    fn members(&mut self, depth_left: usize) -> Result<Vec<(Text, Value)>, ParseError> {
         let inner = depth_left.checked_sub(1).ok_or_else(|| self.error(Kind::TooDeep))?;
         self.expect(b'{')?;
         self.space();
         let mut members = Vec::new();
         if self.peek() == Some(b'}') {
             self.at += 1;
-            return Ok(Object::new().into());
+            return Ok(members);
         }
         loop {
             let name = self.string()?;
@@ -141,7 +154,7 @@ impl Reader<'_> {
             self.space();
             if self.peek() == Some(b'}') {
                 self.at += 1;
-                return Ok(Object::from_source(members).into());
+                return Ok(members);
             }
             self.expect(b',')?;
             self.space();
@@ -301,6 +314,16 @@ mod tests {
     #[test]
     fn last_duplicate_wins_in_the_first_place() {
         assert_eq!(write(&read(r#"{"b":1,"a":2,"b":3}"#)), r#"{"b":3,"a":2}"#);
+    }
+
+    #[test]
+    fn members_as_written() {
+        let members = parse_members(br#" {"b":1,"\u0062":[2],"0":3} "#, 2).unwrap();
+        assert_eq!(members, [("b".into(), 1u32.into()), ("b".into(), [2u32.into()].into()), ("0".into(), 3u32.into())]);
+        for source in [r#"{"b":[2]}"#, "[]", "{} x", "", "null"] {
+            assert!(parse_members(source.as_bytes(), 1).is_err(), "{source:?}");
+        }
+        assert!(parse_members(b"{\"\xff\":1}", 1).is_err());
     }
 
     #[test]

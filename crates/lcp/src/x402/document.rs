@@ -18,6 +18,7 @@ pub(crate) const LINK_NOT_HTTPS: Refusal = Refusal::new("x402/link-not-https");
 pub(crate) const PAYLOAD_MALFORMED: Refusal = Refusal::new("x402/payload-malformed");
 pub(crate) const SIGNATURE_MALFORMED: Refusal = Refusal::new("x402/signature-malformed");
 pub(crate) const INPUT_MISSING: Refusal = Refusal::new("x402/input-missing");
+pub(crate) const CHOICE_MALFORMED: Refusal = Refusal::new("x402/choice-malformed");
 const PAYMENT_IDENTIFIER_UNWRITABLE: Refusal = Refusal::new("x402/payment-identifier-unwritable");
 
 /// Most options a document may offer.

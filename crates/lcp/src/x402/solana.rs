@@ -2,8 +2,8 @@
 
 use super::{
     Order, Payload, Unserved,
-    document::{INPUT_MISSING, NO_PAYABLE_OPTION, OPTION_MALFORMED, SIGNATURE_MALFORMED},
-    option::{amount, extra, names, timeout},
+    document::{CHOICE_MALFORMED, INPUT_MISSING, NO_PAYABLE_OPTION, OPTION_MALFORMED, SIGNATURE_MALFORMED},
+    option::{self, extra, names, timeout},
 };
 use crate::{
     Hash, Object, Refusal, Value,
@@ -15,7 +15,6 @@ use crate::{
     wire::solana::{Address, Blockhash, Message, base58, memo, payment_channels::Opening},
 };
 
-pub(crate) const CHOICE_MALFORMED: Refusal = Refusal::new("x402/choice-malformed");
 const MEMO_NOT_UTF8: Refusal = Refusal::new("svm/memo-not-utf8");
 const MEMO_NOT_LCP: Refusal = Refusal::new("svm/memo-not-lcp");
 
@@ -47,19 +46,12 @@ fn has_short_memo(extra: &Object) -> bool {
 
 /// The option's amount, below 2^64, written without leading zeros.
 pub(crate) fn price(option: &Object) -> Option<u64> {
-    let text = amount(option)?;
-    encoding::uint64(text).filter(|price| price.to_string() == text)
+    option::number(option, "amount")?.try_into().ok()
 }
 
 /// Starts a choice with its payer.
 pub(crate) fn chosen<'a>(account: &Account, buyer: &Buyer<'a>) -> Result<Chosen<'a>, Refusal> {
     Chosen::by(account, buyer.inputs, INPUT_MISSING).ok_or(NO_PAYABLE_OPTION)
-}
-
-/// Whether the choice holds a document and an option at all.
-pub(crate) fn judge_order(choice: &Object) -> Result<(), Refusal> {
-    let holds = |name| choice.get(name).is_some_and(|value| value.as_object().is_some());
-    if holds("required") && holds("accepted") { Ok(()) } else { Err(CHOICE_MALFORMED) }
 }
 
 /// Whether these members of a choice have the form of a decimal, and the budget's price too, which is judged before the

@@ -1,2 +1,5 @@
+pub(crate) mod aptos;
 pub(crate) mod eip155;
+pub(crate) mod near;
 pub(crate) mod solana;
+pub(crate) mod sui;

@@ -9,8 +9,9 @@ use crate::{
     x402::{
         Enveloped, Order, Scheme, Unserved, X402,
         document::{OPTION_MALFORMED, Payment},
+        judge_order,
         option::extra,
-        solana::{Payer, Places, Signed, chosen, judge_decimals, judge_order, only_memo_hash, price, serves},
+        solana::{Payer, Places, Signed, chosen, judge_decimals, only_memo_hash, price, serves},
     },
 };
 

@@ -13,9 +13,10 @@ use crate::{
     x402::{
         Enveloped, Order, Scheme, Unserved, X402,
         channel::NOT_AN_OPENING,
-        document::{OPTION_MALFORMED, Payment},
+        document::{CHOICE_MALFORMED, OPTION_MALFORMED, Payment},
+        judge_order,
         option::{absent_or, timeout},
-        solana::{CHOICE_MALFORMED, Payer, Places, Signed, chosen, judge_decimals, judge_order, number, only_memo_hash, open_slot, price, serves},
+        solana::{Payer, Places, Signed, chosen, judge_decimals, number, only_memo_hash, open_slot, price, serves},
     },
 };
 
