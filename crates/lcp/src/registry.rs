@@ -89,7 +89,7 @@ pub static PAIRINGS: [Entry; 67] = [
     row("x402/exact/tron/lcp-trc20-memo", "TRON", true, false, None),
     row("x402/exact/tvm", "TON", true, false, None),
     row("x402/exact/cardano", "Cardano", true, false, None),
-    row("x402/exact/casper", "Casper", true, false, None),
+    row("x402/exact/casper", "Casper", true, false, Some(&pairings::x402::exact::casper::PAIRING)),
     row("x402/exact/ccd", "Concordium", true, false, None),
     row("mpp/charge/usdc/stacks", "Stacks", true, false, None),
     row("mpp/charge/lightning", "Lightning", false, true, None),

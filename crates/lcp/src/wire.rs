@@ -3,6 +3,7 @@
 pub mod aptos;
 pub mod bcs;
 pub mod bytes;
+pub mod casper;
 pub mod evm;
 pub mod near;
 pub mod rlp;

@@ -1,4 +1,5 @@
 pub(crate) mod aptos;
+pub(crate) mod casper;
 pub(crate) mod eip155;
 pub(crate) mod near;
 pub(crate) mod solana;
