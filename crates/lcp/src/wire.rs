@@ -3,7 +3,10 @@
 pub mod aptos;
 pub mod bcs;
 pub mod bytes;
+pub mod cardano;
 pub mod casper;
+pub mod cbor;
+pub mod concordium;
 pub mod evm;
 pub mod near;
 pub mod rlp;
