@@ -45,9 +45,9 @@ pub(crate) trait Scheme: Sync {
         broadcasts(request)
     }
 
-    /// What a pairing asks of a payment's outer members before its option is looked at.
-    fn judge_envelope(&self, _payment: &Value) -> Result<(), Refusal> {
-        Ok(())
+    /// What a pairing asks of a payment's outer members before its option is looked at: at least version 2.
+    fn judge_envelope(&self, payment: &Value) -> Result<(), Refusal> {
+        document::version_2(payment).map(|_| ())
     }
 
     fn bound(&self, payment: &Payment<'_>) -> Result<Hash, Refusal>;

@@ -1,5 +1,8 @@
 pub(crate) mod algorand;
 pub(crate) mod aptos;
+pub(crate) mod cardano;
+pub(crate) mod casper;
+pub(crate) mod ccd;
 pub(crate) mod eip155;
 pub(crate) mod hedera;
 pub(crate) mod lnbtc;
