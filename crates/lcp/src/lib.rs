@@ -6,6 +6,8 @@
 //! reads H back from a payment. [`registry::PAIRINGS`] lists them all.
 
 pub mod account;
+mod acp;
+mod ap2;
 mod card;
 pub mod decline;
 pub mod encoding;
@@ -20,6 +22,8 @@ pub mod pairing;
 mod pairings;
 pub mod refusal;
 pub mod registry;
+mod time;
+mod ucp;
 pub mod wire;
 pub mod x402;
 

@@ -5,6 +5,8 @@
 
 pub(crate) mod challenge;
 pub(crate) mod credential;
+pub(crate) mod signs_nothing;
+pub(crate) mod stripe;
 
 use crate::{
     Hash, Object, Refusal, Value,

@@ -1,1 +1,2 @@
 pub(crate) mod charge;
+pub(crate) mod subscription;

@@ -1,1 +1,2 @@
 pub(crate) mod card;
+pub(crate) mod stripe;
