@@ -122,3 +122,118 @@ fn is_digest(text: &Text) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     text.as_str().is_some_and(|text| text.len() == 43 && text.bytes().all(is_letter))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jose::sample::{claim, digests, element, encoded, jwt, place};
+
+    fn checkout() -> String {
+        jwt(Object::new(), Object::new().with("id", "chk_1"))
+    }
+
+    fn mandate(checkout: &str) -> Object {
+        Object::new().with("vct", CHECKOUT_MANDATE).with("checkout_hash", digest(checkout))
+    }
+
+    fn sd_jwt_of(payload: Object, disclosures: &[&str]) -> String {
+        disclosures.iter().fold(jwt(Object::new(), payload) + "~", |text, disclosure| text + disclosure + "~")
+    }
+
+    /// What a mandate beside the checkout comes to.
+    fn judge(mandate: &str) -> String {
+        judge_beside(mandate, checkout())
+    }
+
+    fn judge_beside(mandate: impl Into<Value>, checkout: impl Into<Value>) -> String {
+        let payment = Object::new().with("checkout_mandate", mandate).with("checkout_jwt", checkout);
+        mandated_checkout(&payment.into())
+            .map_or_else(|refusal| refusal.code().to_owned(), |payload| payload.get("id").and_then(Value::as_str).unwrap_or("no id").to_owned())
+    }
+
+    #[test]
+    fn a_mandate_commits_to_the_checkout_whether_it_discloses_it_or_not() {
+        let (committed, disclosed) = (mandate(&checkout()), claim("checkout_jwt", checkout()));
+        assert_eq!(judge(&sd_jwt_of(committed.clone(), &[])), "chk_1");
+        assert_eq!(judge(&sd_jwt_of(committed.clone().with("checkout_jwt", checkout()), &[])), "chk_1");
+        let hidden = committed.clone().with("_sd", digests(&[&disclosed]));
+        assert_eq!(judge(&sd_jwt_of(hidden.clone(), &[])), "chk_1");
+        assert_eq!(judge(&sd_jwt_of(hidden.clone(), &[&disclosed])), "chk_1");
+        assert_eq!(judge(&(sd_jwt_of(hidden, &[&disclosed]) + "a.b.c")), "chk_1");
+
+        let another = jwt(Object::new(), Object::new());
+        assert_eq!(judge(&sd_jwt_of(mandate(&another), &[])), "ap2/checkout-not-latest");
+        assert_eq!(judge(&sd_jwt_of(committed.clone().with("checkout_jwt", &*another), &[])), "ap2/checkout-hash-mismatch");
+        assert_eq!(judge(&sd_jwt_of(mandate(&another).with("checkout_jwt", checkout()), &[])), "ap2/checkout-not-latest");
+        for hash in [Value::Null, "".into(), digest(&checkout())[1..].into(), (digest(&checkout()) + "A").into(), "é".repeat(43).into()] {
+            assert_eq!(judge(&sd_jwt_of(committed.clone().with("checkout_hash", hash), &[])), "ap2/mandate-malformed");
+        }
+        assert_eq!(judge(&sd_jwt_of(committed.clone().with("checkout_jwt", Value::Null), &[])), "ap2/mandate-malformed");
+        assert_eq!(judge(&sd_jwt_of(committed.without("checkout_hash"), &[])), "ap2/mandate-malformed");
+    }
+
+    #[test]
+    fn the_one_mandate_may_stand_anywhere() {
+        let mandate = mandate(&checkout());
+        let inside = |value: Value| judge(&sd_jwt_of(Object::new().with("a", value), &[]));
+        assert_eq!(inside(mandate.clone().into()), "chk_1");
+        assert_eq!(inside([[Object::new().with("b", mandate.clone()).into()].into()].into()), "chk_1");
+        let disclosed = element(mandate.clone());
+        assert_eq!(judge(&sd_jwt_of(Object::new().with("delegate_payload", [place(&disclosed)]), &[&disclosed])), "chk_1");
+        assert_eq!(inside([mandate.clone().into(), mandate.clone().into()].into()), "ap2/mandate-ambiguous");
+        assert_eq!(inside(mandate.clone().with("inside", Object::new().with("vct", CHECKOUT_MANDATE)).into()), "ap2/mandate-ambiguous");
+        assert_eq!(inside(mandate.clone().with("vct", "mandate.checkout.open.1").into()), "ap2/no-checkout-mandate");
+        assert_eq!(inside(json_text(&mandate)), "ap2/no-checkout-mandate");
+        assert_eq!(judge(&sd_jwt_of(Object::new().with("delegate_payload", [place(&disclosed)]), &[])), "ap2/no-checkout-mandate");
+    }
+
+    fn json_text(object: &Object) -> Value {
+        crate::json::write(&object.clone().into()).into()
+    }
+
+    #[test]
+    fn two_hops_at_most() {
+        let closed = sd_jwt_of(mandate(&checkout()), &[]);
+        let (open, disclosed) = (jwt(Object::new(), Object::new()), claim("a", 1u32));
+        let listing = jwt(Object::new(), Object::new().with("_sd", digests(&[&disclosed])));
+        for chain in [format!("{open}~~{closed}"), format!("{listing}~{disclosed}~~{closed}"), format!("{open}~~{closed}a.b")] {
+            assert_eq!(judge(&chain), "chk_1", "{chain}");
+        }
+        // What the open mandate says is the merchant's affair, but it must be readable.
+        for (chain, code) in [
+            (format!("{open}~~{open}~~{closed}"), "ap2/mandate-malformed"),
+            (format!("~~{closed}"), "ap2/mandate-malformed"),
+            (format!("{open}~~~{closed}"), "ap2/mandate-malformed"),
+            (format!("{closed}~~"), "ap2/mandate-malformed"),
+            (format!("{open}~a.b~~{closed}"), "ap2/mandate-malformed"),
+            (format!("x~~{closed}"), "ap2/mandate-malformed"),
+            (format!("{open}~{disclosed}~~{closed}"), "ap2/disclosure-unreferenced"),
+            (format!("{}~~{closed}", jwt(Object::new(), Object::new().with("_sd_alg", "md5"))), "ap2/sd-alg-unsupported"),
+            (format!("{}~~{open}~", closed.trim_end_matches('~')), "ap2/no-checkout-mandate"),
+        ] {
+            assert_eq!(judge(&chain), code, "{chain}");
+        }
+    }
+
+    #[test]
+    fn forms_and_bounds() {
+        let good = sd_jwt_of(mandate(&checkout()), &[]);
+        for other in [Value::Null, 5u32.into(), "".into(), "~".into(), good[..good.len() - 1].into(), "x".repeat(1 << 20).into()] {
+            assert_eq!(judge_beside(other, checkout()), "ap2/mandate-malformed");
+        }
+        assert_eq!(judge_beside("x".repeat((1 << 20) + 1), checkout()), "ap2/too-large");
+        assert_eq!(judge_beside(&*good, Value::Null), "ap2/jws-malformed");
+        assert_eq!(judge_beside(&*good, "x".repeat((1 << 20) + 1)), "ap2/too-large");
+        for text in ["", "x", "..", "a.b.c"] {
+            assert_eq!(judge_beside(sd_jwt_of(mandate(text), &[]), text), "ap2/jws-malformed", "{text}");
+        }
+        let deep = (0..64).fold(Value::Null, |inner, _| [inner].into());
+        let too_deep = format!("AA.{}.", encoded(Object::new().with("a", deep.clone())));
+        assert_eq!(judge_beside(sd_jwt_of(mandate(&too_deep), &[]), too_deep), "ap2/too-large");
+        assert_eq!(judge(&sd_jwt_of(mandate(&checkout()).with("a", deep), &[])), "ap2/too-large");
+        let many: Vec<_> = (0..129).map(|n: u32| claim(n.to_string(), n)).collect();
+        let many: Vec<_> = many.iter().map(String::as_str).collect();
+        let disclosing = |count: usize| judge(&sd_jwt_of(mandate(&checkout()).with("_sd", digests(&many)), &many[..count]));
+        assert_eq!((&*disclosing(128), &*disclosing(129)), ("chk_1", "ap2/too-large"));
+    }
+}

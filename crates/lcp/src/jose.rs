@@ -16,4 +16,6 @@ pub use es256::P256Key;
 pub use jwk::{Jwk, Jwks, JwksError, MAX_KEYS, Revocation, Validity};
 pub use jws::{Alg, Expected, JwsError, MAX_JWS, Verified, sign, verify};
 pub use key::{Ed25519Key, PublicKey, Signature, SigningFailed, SigningKey, signature_from_text, signature_text};
+#[cfg(test)]
+pub(crate) use sd_jwt::sample;
 pub use sd_jwt::{SdJwt, SdJwtFault, digest};

@@ -173,3 +173,174 @@ impl Unsigned for Checkout {
         Ok(Completed::Payment { signed: signed.into(), landed: None })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        ConfirmedHash,
+        jose::{
+            digest,
+            sample::{claim, digests, jwt},
+        },
+    };
+
+    const MANDATED: Ap2Mandate = Ap2Mandate("ucp/checkout/ap2-mandate");
+    const UNSIGNED: NotSigned = NotSigned("ucp/checkout/unsigned");
+
+    fn h() -> Hash {
+        Hash::of(b"abc")
+    }
+
+    fn link() -> Object {
+        Object::new().with("type", "legal_context").with("url", "https://atr.seller.example/x").with("title", h().lcp_string())
+    }
+
+    fn agreement_link() -> Object {
+        Object::new().with("type", "legal_context_agreement").with("url", "https://agree.seller.example/a")
+    }
+
+    fn linked(links: &[Object]) -> Object {
+        let authorization = Object::new().with("merchant_authorization", "e30..AA");
+        let links: Vec<Value> = links.iter().cloned().map(Value::from).collect();
+        Object::new().with("id", "chk_1").with("links", links).with("ap2", authorization)
+    }
+
+    fn checkout_of() -> Object {
+        linked(&[Object::new().with("type", "terms_of_service"), link(), agreement_link()])
+    }
+
+    /// What each pairing reads.
+    fn read(checkout: Object) -> [String; 2] {
+        let document = checkout.into();
+        [MANDATED.read(&document), UNSIGNED.read(&document)]
+            .map(|read| read.map_or_else(|refusal| refusal.code().to_owned(), |read| read.agreement.unwrap_or_default()))
+    }
+
+    fn assert_both(checkout: Object, expected: &str) {
+        assert_eq!(read(checkout.clone()), [expected, expected], "{checkout:?}");
+    }
+
+    fn build(pairing: &dyn Pairing, checkout: impl Into<Value>, atr: &[u8]) -> Result<Box<dyn Unsigned>, String> {
+        let choice = Object::new().with("checkout", checkout);
+        let chosen = Choice { choice: &choice, reference: &Value::Null, h: &ConfirmedHash::rehash(atr), atr };
+        pairing.build(&chosen).map_err(|refusal| refusal.code().to_owned())
+    }
+
+    fn refused(checkout: impl Into<Value>, atr: &[u8]) -> String {
+        build(&MANDATED, checkout, atr).err().unwrap_or_default()
+    }
+
+    #[test]
+    fn links_name_the_legal_context() {
+        let read_ = MANDATED.read(&checkout_of().into()).unwrap();
+        assert_eq!(
+            (read_.h, &*read_.link, read_.agreement.as_deref()),
+            (h(), "https://atr.seller.example/x", Some("https://agree.seller.example/a"))
+        );
+        let choose = |account| MANDATED.choose(&read_, &Buyer { account, inputs: &Object::new(), now: 0, random: &|_| () });
+        assert_eq!(choose("abc:d:e"), Ok(Object::new().with("checkout", checkout_of())));
+        assert_eq!(choose("abc:d").unwrap_err(), NO_PAYABLE_OPTION);
+        assert_both(linked(&[link()]), "");
+        assert_both(linked(&[agreement_link()]), "ucp/no-legal-context");
+        assert_both(checkout_of().without("links"), "ucp/no-legal-context");
+        assert_both(linked(&[link(), link()]), "ucp/legal-context-conflict");
+        assert_both(linked(&[link(), agreement_link(), agreement_link()]), "ucp/legal-context-conflict");
+        let long = |length: usize| format!("https://a.example/{}", "a".repeat(length - 18));
+        for (name, value, expected) in [
+            ("title", h().to_string(), "ucp/legal-context-malformed"),
+            ("title", h().lcp_string() + " ", "ucp/legal-context-malformed"),
+            ("url", "http://a.example/".to_owned(), "ucp/link-not-https"),
+            ("url", "a.example".to_owned(), "ucp/legal-context-malformed"),
+            ("url", long(2048), ""),
+            ("url", long(2049), "ucp/too-large"),
+            ("type", "Legal_Context".to_owned(), "ucp/no-legal-context"),
+        ] {
+            assert_both(linked(&[link().with(name, value)]), expected);
+        }
+        assert_both(linked(&[link().without("url").without("title")]), "ucp/legal-context-malformed");
+        for (url, expected) in
+            [("http://a.example/", "ucp/link-not-https"), ("", "ucp/legal-context-malformed"), (&long(2049), "ucp/legal-context-malformed")]
+        {
+            assert_both(linked(&[link(), agreement_link().with("url", url)]), expected);
+        }
+    }
+
+    #[test]
+    fn a_checkout_has_an_id_and_bounded_size() {
+        for (name, value, expected) in [
+            ("id", Value::Null, "ucp/checkout-malformed"),
+            ("id", "".into(), "ucp/checkout-malformed"),
+            ("id", "c".repeat(257).into(), "ucp/too-large"),
+            ("links", Value::Null, "ucp/checkout-malformed"),
+            ("links", Object::new().into(), "ucp/checkout-malformed"),
+            ("links", vec![Value::Null; 65].into(), "ucp/too-large"),
+            ("links", vec![Value::Null; 64].into(), "ucp/no-legal-context"),
+            ("note", (0..64).fold(Value::Null, |inner, _| [inner].into()), "ucp/too-large"),
+            ("note", "x".repeat(1 << 20).into(), "ucp/too-large"),
+        ] {
+            assert_both(checkout_of().with(name, value), expected);
+        }
+        for document in [Value::Null, "x".into(), [checkout_of().into()].into()] {
+            assert_eq!(UNSIGNED.read(&document).unwrap_err(), CHECKOUT_MALFORMED);
+        }
+    }
+
+    #[test]
+    fn only_a_checkout_that_offers_ap2_is_mandated() {
+        let agreed = "https://agree.seller.example/a";
+        for authorization in ["e30..AA", "A..B", "-_..x"] {
+            let checkout = checkout_of().with("ap2", Object::new().with("merchant_authorization", authorization));
+            assert_eq!(read(checkout), [agreed, agreed], "{authorization}");
+        }
+        for authorization in ["", "..", "a..", "..a", "a.b", "a.b.c", "a...b", "a..b..c", "a..b=", " a..b", "a..b\n", "é..b"] {
+            let checkout = checkout_of().with("ap2", Object::new().with("merchant_authorization", authorization));
+            assert_eq!(read(checkout), ["ucp/ap2-not-active", agreed], "{authorization}");
+        }
+        assert_eq!(read(checkout_of().without("ap2")), ["ucp/ap2-not-active", agreed]);
+        // The agreement is looked at last.
+        let http = linked(&[link(), agreement_link().with("url", "http://x/")]).without("ap2");
+        assert_eq!(read(http), ["ucp/ap2-not-active", "ucp/link-not-https"]);
+    }
+
+    #[test]
+    fn the_mandate_discloses_the_checkout_that_it_commits_to() {
+        let unsigned = build(&MANDATED, checkout_of(), b"abc").unwrap();
+        assert_eq!(unsigned.request(), Ok(Some(Object::new().with("kind", "ucp-checkout").with("checkout", checkout_of()).into())));
+        let checkout = jwt(Object::new(), checkout_of().without("ap2"));
+        let disclosed = claim("checkout_jwt", &*checkout);
+        let payload = Object::new().with("vct", "mandate.checkout.1").with("checkout_hash", digest(&checkout)).with("_sd", digests(&[&disclosed]));
+        let hidden = jwt(Object::new(), payload) + "~";
+        let mandate = format!("{hidden}{disclosed}~");
+        let Ok(Completed::Payment { signed, landed: None }) = unsigned.complete(&mandate.as_str().into()) else { panic!() };
+        assert_eq!(signed, Object::new().with("checkout_mandate", mandate).with("checkout_jwt", &*checkout).into());
+        assert_eq!(MANDATED.bound(&signed, None), Ok(h()));
+        assert_eq!(unsigned.complete(&hidden.into()).unwrap_err().code(), "ap2/mandate-malformed");
+        assert_eq!(unsigned.complete(&"".into()), Err(SIGNATURE_MALFORMED));
+        assert_eq!(unsigned.complete(&Value::Null), Err(SIGNATURE_MALFORMED));
+
+        for (payload, code) in [(Object::new(), NO_LEGAL_CONTEXT), (linked(&[link(), link()]), LEGAL_CONTEXT_CONFLICT)] {
+            let other = jwt(Object::new(), payload);
+            let mandate = Object::new().with("vct", "mandate.checkout.1").with("checkout_hash", digest(&other));
+            let signed = Object::new().with("checkout_mandate", jwt(Object::new(), mandate) + "~").with("checkout_jwt", other);
+            assert_eq!(MANDATED.bound(&signed.into(), None), Err(code));
+        }
+        assert_eq!(MANDATED.bound(&Value::Null, None).unwrap_err().code(), "ap2/mandate-malformed");
+    }
+
+    #[test]
+    fn a_choice_is_judged_again_but_for_its_agreement() {
+        assert_eq!(refused(linked(&[link(), agreement_link(), agreement_link()]), b"abc"), "");
+        assert_eq!(refused(checkout_of(), b"abd"), "ucp/hash-not-in-checkout");
+        assert_eq!(refused(checkout_of().without("ap2"), b"abd"), "ucp/ap2-not-active");
+        assert_eq!(refused(checkout_of().without("id"), b"abc"), "ucp/checkout-malformed");
+        assert_eq!(refused(Value::Null, b"abc"), "ucp/checkout-malformed");
+    }
+
+    #[test]
+    fn nothing_is_signed_without_ap2() {
+        assert_eq!(build(&UNSIGNED, Value::Null, b"abc").err().unwrap(), "ucp/nothing-to-sign");
+        assert_eq!(UNSIGNED.bound(&Value::Null, None), Err(NOT_BUYER_SIGNED));
+        assert!(NOTHING_TO_SIGN.leaves_nothing_to_sign());
+    }
+}

@@ -172,3 +172,75 @@ impl<'a> Layer<'a> {
         before.as_str().is_some_and(|before| named == Some(&*digest(before)))
     }
 }
+
+/// Tokens and layers to test with.
+#[cfg(test)]
+pub(crate) mod sample {
+    use p256::ecdsa::{Signature, SigningKey, signature::Signer};
+
+    use crate::{
+        Hash, Object, Value, encoding,
+        jose::{
+            digest,
+            sample::{digests, encoded, place},
+        },
+    };
+
+    pub(crate) const LINK: &str = "https://atr.seller.example/x";
+    pub(crate) const AGREEMENT: &str = "https://agree.seller.example/a";
+
+    pub(crate) fn legal_context(h: &Hash) -> Object {
+        Object::new().with("type", "sha256").with("value", h).with("legalContextUrl", LINK).with("legalContextAgreementUrl", AGREEMENT)
+    }
+
+    /// A key of a number's own.
+    pub(crate) fn key(number: u8) -> SigningKey {
+        SigningKey::from_slice(&[number; 32]).unwrap()
+    }
+
+    pub(crate) fn jwk(key: &SigningKey) -> Object {
+        let point = key.verifying_key().to_sec1_point(false);
+        let (x, y) = point.as_bytes()[1..].split_at(32);
+        Object::new().with("kty", "EC").with("crv", "P-256").with("x", encoding::base64url(x)).with("y", encoding::base64url(y))
+    }
+
+    /// A compact JWS with ES256.
+    pub(crate) fn signed(header: Object, payload: impl Into<Value>, key: &SigningKey) -> String {
+        let input = format!("{}.{}", encoded(header), encoded(payload));
+        let signature: Signature = key.sign(input.as_bytes());
+        format!("{input}.{}", encoding::base64url(&signature.to_bytes()))
+    }
+
+    pub(crate) fn checkout_jwt(payload: Object) -> String {
+        signed(Object::new().with("alg", "ES256"), payload, &key(1))
+    }
+
+    pub(crate) fn checkout_mandate(jwt: &str) -> Object {
+        Object::new().with("vct", super::CHECKOUT_MANDATE).with("checkout_jwt", jwt).with("checkout_hash", digest(jwt))
+    }
+
+    pub(crate) fn payment_mandate(transaction_id: &str) -> Object {
+        Object::new().with("vct", super::PAYMENT_MANDATE).with("transaction_id", transaction_id)
+    }
+
+    /// A layer's header.
+    pub(crate) fn header(typ: &str) -> Object {
+        Object::new().with("alg", "ES256").with("typ", typ)
+    }
+
+    /// A layer that discloses these mandates and follows the text before it.
+    pub(crate) fn layer(header: Object, mandates: &[Object], before: &str, key: &SigningKey) -> String {
+        let numbered = |(number, mandate): (usize, &Object)| encoded([number.to_string().into(), mandate.clone().into()]);
+        layer_of(header, &mandates.iter().enumerate().map(numbered).collect::<Vec<_>>(), &Object::new().with("sd_hash", digest(before)), key)
+    }
+
+    /// A layer of these disclosures, whose payload has more members.
+    pub(crate) fn layer_of(header: Object, disclosures: &[String], more: &Object, key: &SigningKey) -> String {
+        let listed = digests(&disclosures.iter().map(String::as_str).collect::<Vec<_>>());
+        let delegated: Vec<Value> = disclosures.iter().map(|disclosure| place(disclosure)).collect();
+        let payload = Object::new().with("_sd_alg", "sha-256").with("_sd", listed).with("delegate_payload", delegated);
+        let payload = more.iter().fold(payload, |payload, (name, value)| payload.with(name.clone(), value));
+        let shown = disclosures.iter().fold(String::new(), |shown, disclosure| shown + disclosure + "~");
+        format!("{}~{shown}", signed(header, payload, key))
+    }
+}

@@ -330,8 +330,7 @@ mod tests {
         // In no array, or beside another member, it is a member like any other.
         let kept = json(r#"{"...":1,"list":[{"...":1,"a":2},{}],"nested":{"...":"x"}}"#);
         assert_eq!(read(kept.as_object().unwrap().clone(), &[]).map(Value::from), Ok(kept));
-        for disclosure in ["{}", "null", "[]", r#"["s"]"#, r#"[1,2]"#, r#"["s",1,2]"#, r#"["s","a",1,2]"#, r#"["s","_sd",[]]"#, r#"["s","...","x"]"#]
-        {
+        for disclosure in ["{}", "null", "[]", r#"["s"]"#, "[1,2]", r#"["s",1,2]"#, r#"["s","a",1,2]"#, r#"["s","_sd",[]]"#, r#"["s","...","x"]"#] {
             let disclosure = encoded(json(disclosure));
             let payload = Object::new().with("_sd", digests(&[&disclosure])).with("list", [place(&disclosure)]);
             assert_eq!(read(payload, &[&disclosure]), malformed, "{disclosure}");

@@ -237,3 +237,167 @@ impl Reader<'_> {
         Bare::Token(self.take_while(|byte| byte.is_ascii_alphanumeric() || b":/!#$%&'*+-.^_`|~".contains(&byte)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::{
+        collection::{hash_map, vec},
+        prelude::*,
+    };
+
+    use super::*;
+
+    fn read(text: &str) -> Result<HashMap<String, Member>, Fault> {
+        dictionary(&text.into())
+    }
+
+    fn plain(bare: Bare) -> Item {
+        Item { bare, parameters: Parameters::new() }
+    }
+
+    fn string(text: &str) -> Bare {
+        Bare::String(text.to_owned())
+    }
+
+    /// The one item named `a`.
+    fn item(text: &str) -> Option<Bare> {
+        match read(&format!("a={text}")).ok()?.remove("a")? {
+            Member::Item(item) => Some(item.bare),
+            Member::List(..) => None,
+        }
+    }
+
+    #[test]
+    fn reads_the_signature_input_of_rfc_9421_section_2_5() {
+        let text = concat!(
+            r#"sig1=("@method" "@authority" "@path" "content-digest" "content-length" "content-type")"#,
+            r#";created=1618884473;keyid="test-key-rsa-pss""#
+        );
+        let mut members = read(text).unwrap();
+        let Some(Member::List(components, parameters)) = members.remove("sig1") else { panic!() };
+        let names = ["@method", "@authority", "@path", "content-digest", "content-length", "content-type"];
+        assert_eq!(components, names.map(|name| plain(string(name))));
+        assert_eq!(parameters, Parameters::from([("created".into(), Bare::Integer(1_618_884_473)), ("keyid".into(), string("test-key-rsa-pss"))]));
+        assert!(members.is_empty());
+    }
+
+    #[test]
+    fn items() {
+        for (text, bare) in [
+            ("0", Bare::Integer(0)),
+            ("-999999999999999", Bare::Integer(-999_999_999_999_999)),
+            ("000000000000001", Bare::Integer(1)),
+            (r#""a\"\\ ~""#, string(r#"a"\ ~"#)),
+            (r#""""#, string("")),
+            ("*a:b/c!#$%&'*+.^_`|~-", Bare::Token("*a:b/c!#$%&'*+.^_`|~-".into())),
+            ("::", Bare::Bytes(String::new())),
+            (":=A+/9:", Bare::Bytes("=A+/9".into())),
+            ("?1", Bare::Boolean(true)),
+            ("?0", Bare::Boolean(false)),
+        ] {
+            assert_eq!(item(text), Some(bare), "{text}");
+        }
+        let items = ["", "1.5", "1.", "-", "--1", "+1", "0000000000000001", "@1", "%\"a\"", "\"", "\"\\n\"", "\"\t\"", "\"\u{7F}\"", "\"é\""];
+        for text in
+            items.into_iter().chain([":A", ":A-:", ":A A:", "?", "?2", "?1x", "a\"", "#a", "é", "(", "(1", "((1))", "(1)1", "(1\t2)", "(1,2)"])
+        {
+            assert_eq!(read(&format!("a={text}")), Err(Fault::Malformed), "{text}");
+        }
+    }
+
+    #[test]
+    fn members_and_their_parameters() {
+        assert_eq!(read("").map(|members| members.len()), Ok(0));
+        assert_eq!(read("   ").map(|members| members.len()), Ok(0));
+        for text in ["a=1,b=2", "  a=1 \t,\t b=2  \t", "a, b", "a;x=1;y, b;z", "*a.b_c-d*9=1, b=( )", "a=(1  \"x\" );p;  q=1, b"] {
+            assert_eq!(read(text).map(|members| members.len()), Ok(2), "{text}");
+        }
+        for text in
+            ["\t", "\ta=1", ",a=1", "a=1,", "a=1, ", "a=1,,b=1", "a=1;b=2;", "a= 1", "a =1", "a=1\n", "A=1", "1=1", "a=1 b=2", "a=1;B", "a=1 ;b"]
+        {
+            assert_eq!(read(text), Err(Fault::Malformed), "{text:?}");
+        }
+        let last = read("a=1;x;x=2, b, a=(\"x\";s);y=1;y=?0").unwrap();
+        let component = Item { bare: string("x"), parameters: Parameters::from([("s".into(), Bare::Boolean(true))]) };
+        assert_eq!(last["a"], Member::List(vec![component], Parameters::from([("y".into(), Bare::Boolean(false))])));
+        assert_eq!(last["b"], Member::Item(plain(Bare::Boolean(true))));
+    }
+
+    #[test]
+    fn is_bounded() {
+        let members = |count: usize| vec!["a"; count].join(",");
+        assert_eq!((read(&members(16)).is_ok(), read(&members(17))), (true, Err(Fault::TooLarge)));
+        assert_eq!(read(&format!("{},!", members(16))), Err(Fault::TooLarge));
+        assert_eq!(read(&format!("{},", members(16))), Err(Fault::Malformed));
+        let items = |count: usize| format!("a=({} )", vec!["1"; count].join(" "));
+        assert_eq!((read(&items(32)).is_ok(), read(&items(33))), (true, Err(Fault::TooLarge)));
+        let padded = |length: usize| format!("{:<length$}", "a=1");
+        assert_eq!((read(&padded(8192)).is_ok(), read(&padded(8193))), (true, Err(Fault::TooLarge)));
+        assert_eq!(read(&"é".repeat(8192)), Err(Fault::Malformed), "8192 code units");
+    }
+
+    fn key() -> impl Strategy<Value = String> {
+        "[a-z*][a-z0-9_.*-]{0,5}"
+    }
+
+    fn bare() -> impl Strategy<Value = Bare> {
+        prop_oneof![
+            (-999_999_999_999_999..=999_999_999_999_999_i64).prop_map(Bare::Integer),
+            "[ -~]{0,9}".prop_map(Bare::String),
+            "[A-Za-z*][A-Za-z0-9:/!#$%&'*+.^_`|~-]{0,5}".prop_map(Bare::Token),
+            "[A-Za-z0-9+/=]{0,9}".prop_map(Bare::Bytes),
+            any::<bool>().prop_map(Bare::Boolean),
+        ]
+    }
+
+    fn any_item() -> impl Strategy<Value = Item> {
+        (bare(), hash_map(key(), bare(), 0..3)).prop_map(|(bare, parameters)| Item { bare, parameters })
+    }
+
+    fn member() -> impl Strategy<Value = Member> {
+        prop_oneof![
+            any_item().prop_map(Member::Item),
+            (vec(any_item(), 0..4), hash_map(key(), bare(), 0..3)).prop_map(|(items, parameters)| Member::List(items, parameters)),
+        ]
+    }
+
+    fn write_bare(bare: &Bare) -> String {
+        match bare {
+            Bare::Integer(number) => number.to_string(),
+            Bare::String(text) => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
+            Bare::Token(token) => token.clone(),
+            Bare::Bytes(base64) => format!(":{base64}:"),
+            Bare::Boolean(value) => format!("?{}", u8::from(*value)),
+        }
+    }
+
+    fn write_parameters(parameters: &Parameters) -> String {
+        parameters.iter().map(|(name, bare)| format!(";{name}={}", write_bare(bare))).collect()
+    }
+
+    fn write_item(item: &Item) -> String {
+        write_bare(&item.bare) + &write_parameters(&item.parameters)
+    }
+
+    fn write(member: &Member) -> String {
+        match member {
+            Member::Item(item) => write_item(item),
+            Member::List(items, parameters) => {
+                format!("({}){}", items.iter().map(write_item).collect::<Vec<_>>().join(" "), write_parameters(parameters))
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(members in hash_map(key(), member(), 0..6)) {
+            let text = members.iter().map(|(name, member)| format!("{name}={}", write(member))).collect::<Vec<_>>().join(", ");
+            prop_assert_eq!(read(&text), Ok(members));
+        }
+
+        #[test]
+        fn any_text_is_judged(text in r#"([ab*]=?[("]|[ \t,;=?:"()1a.@%-]|\\PC){0,24}"#) {
+            let _ = read(&text);
+        }
+    }
+}

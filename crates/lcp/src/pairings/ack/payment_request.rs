@@ -79,3 +79,79 @@ impl Pairing for PaymentRequest {
         Err(NO_SIGNED_PLACE)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ConfirmedHash, jose::sample::jwt};
+
+    fn h() -> Hash {
+        Hash::of(b"abc")
+    }
+
+    fn legal_context() -> Object {
+        Object::new().with("type", "sha256").with("value", &h()).with("legalContextUrl", "https://atr.seller.example/x")
+    }
+
+    fn option(network: &str) -> Value {
+        Object::new().with("network", network).with("amount", "5").into()
+    }
+
+    fn request() -> Object {
+        Object::new().with("id", h().lcp_string()).with("paymentOptions", [Value::Null, option("eip155:1"), option("eip155:84532")])
+    }
+
+    fn body(request: Object) -> Object {
+        Object::new().with("paymentRequestToken", jwt(Object::new(), request)).with("legalContext", legal_context())
+    }
+
+    fn code(body: impl Into<Value>) -> String {
+        PAIRING.read(&body.into()).map_or_else(|refusal| refusal.code().to_owned(), |read| read.h.to_string())
+    }
+
+    #[test]
+    fn the_first_option_on_the_account_s_network_is_chosen() {
+        let document = body(request()).with("paymentRequest", Object::new().with("id", "another")).into();
+        let read = PAIRING.read(&document).unwrap();
+        assert_eq!((read.h, &*read.link, &read.agreement), (h(), "https://atr.seller.example/x", &None));
+        let choose = |account| PAIRING.choose(&read, &Buyer { account, inputs: &Object::new(), now: 0, random: &|_| () });
+        assert_eq!(choose("eip155:84532:0x1"), Ok(Object::new().with("option", option("eip155:84532"))));
+        for account in ["eip155:8453:0x1", "eip155:84532", ""] {
+            assert_eq!(choose(account), Err(NO_PAYABLE_OPTION), "{account}");
+        }
+    }
+
+    #[test]
+    fn the_first_fault_is_told() {
+        let set = |name: &str, value: Value| code(body(request()).with(name, value));
+        let sign = |request: Object| code(body(request));
+        let agreed = |url: &str| set("legalContext", legal_context().with("legalContextAgreementUrl", url).into());
+        for other in [Value::Null, "x".into(), [body(request()).into()].into(), Object::new().into()] {
+            assert_eq!(code(other), "ack/token-malformed");
+        }
+        assert_eq!(set("note", "x".repeat(65_536).into()), "ack/too-large");
+        assert_eq!(set("note", (0..64).fold(Value::Null, |inner, _| [inner].into())), "ack/too-large");
+        assert_eq!(set("paymentRequestToken", "x".repeat(16_384).into()), "ack/token-malformed");
+        assert_eq!(set("paymentRequestToken", "x".repeat(16_385).into()), "ack/too-large");
+        assert_eq!(set("paymentRequestToken", Object::new().into()), "ack/token-malformed");
+        assert_eq!(sign(request().with("a", (0..64).fold(Value::Null, |inner, _| [inner].into()))), "ack/token-malformed");
+        assert_eq!(sign(request().with("id", h().to_string())), "ack/id-not-lcp");
+        assert_eq!(code(body(request()).without("legalContext")), "ack/no-legal-context");
+        assert_eq!(set("legalContext", Value::Null), "ack/legal-context-malformed");
+        assert_eq!(set("legalContext", legal_context().with("legalContextUrl", "http://a.example/").into()), "ack/legal-context-malformed");
+        assert_eq!(set("legalContext", legal_context().with("value", &Hash::of(b"abd")).into()), "ack/legal-context-conflict");
+        assert_eq!(agreed("http://a.example/"), "ack/legal-context-malformed");
+        assert_eq!(agreed("https://a.example/"), h().to_string());
+        assert_eq!(sign(request().without("paymentOptions")), "ack/token-malformed");
+        assert_eq!(sign(request().with("paymentOptions", vec![Value::Null; 16])), h().to_string());
+        assert_eq!(sign(request().with("paymentOptions", vec![Value::Null; 17])), "ack/too-large");
+    }
+
+    #[test]
+    fn has_no_place_for_the_hash() {
+        let choice = Object::new();
+        let chosen = Choice { choice: &choice, reference: &Value::Null, h: &ConfirmedHash::rehash(b"abc"), atr: b"abc" };
+        assert_eq!(PAIRING.build(&chosen).err(), Some(NO_SIGNED_PLACE));
+        assert_eq!(PAIRING.bound(&Value::Null, None), Err(NO_SIGNED_PLACE));
+    }
+}

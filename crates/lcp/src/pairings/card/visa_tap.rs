@@ -142,3 +142,135 @@ fn line(lines: Option<&Value>) -> Result<Hash, Refusal> {
     }
     line.as_str().and_then(|line| Hash::parse(line.trim_matches([' ', '\t']))).ok_or(FIELD_MALFORMED)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ConfirmedHash;
+
+    const INPUT: &str = r#"a=("@path" "lcp-hash");tag="agent-payer-auth""#;
+    const SIGNATURE: &str = "a=:AAAA:";
+
+    fn h() -> Hash {
+        Hash::of(b"abc")
+    }
+
+    fn payment(input: impl Into<Value>, signature: impl Into<Value>, lines: impl Into<Value>) -> Value {
+        Object::new().with("signatureInput", input).with("signature", signature).with("lcpHash", lines).into()
+    }
+
+    fn bound(payment: &Value) -> String {
+        PAIRING.bound(payment, None).map_or_else(|refusal| refusal.code().to_owned(), |h| h.to_string())
+    }
+
+    fn with_input(input: &str) -> String {
+        bound(&payment(input, "a=:AAAA:, b=:AAAA:", [(&h()).into()]))
+    }
+
+    fn with_lines(lines: impl Into<Value>) -> String {
+        bound(&payment(INPUT, SIGNATURE, lines))
+    }
+
+    #[test]
+    fn the_agent_adds_the_field_and_covers_it() {
+        let choice = Object::new().with("doc", Value::Null);
+        let chosen = Choice { choice: &choice, reference: &Value::Null, h: &ConfirmedHash::rehash(b"abc"), atr: b"abc" };
+        let unsigned = PAIRING.build(&chosen).unwrap();
+        let request = Object::new().with("kind", "tap-field").with("field", "lcp-hash").with("value", &h()).with("component", "lcp-hash");
+        assert_eq!(unsigned.request(), Ok(Some(request.into())));
+        let signed = payment(INPUT, SIGNATURE, [(&h()).into()]);
+        let answer = signed.as_object().unwrap().clone();
+        assert_eq!(unsigned.complete(&answer.clone().with("more", 1u32).into()), Ok(Completed::Payment { signed: signed.clone(), landed: None }));
+        for name in ["signatureInput", "signature", "lcpHash"] {
+            for value in [Value::Null, "".into(), 5u32.into(), Object::new().into()] {
+                assert_eq!(unsigned.complete(&answer.clone().with(name, value).into()), Err(SIGNATURE_MALFORMED), "{name}");
+            }
+            assert_eq!(unsigned.complete(&answer.without(name).into()), Err(SIGNATURE_MALFORMED), "{name}");
+        }
+        assert_eq!(bound(&signed), h().to_string());
+        let chosen = Choice { choice: &Object::new(), ..chosen };
+        assert_eq!(PAIRING.build(&chosen).err().unwrap().code(), "card/choice-malformed");
+    }
+
+    #[test]
+    fn every_payer_s_signature_covers_the_field() {
+        for input in [
+            r#"b=("lcp-hash");created=1;tag="agent-payer-auth""#,
+            r#"x=("@path");tag="agent-browser-auth", b=("lcp-hash" "lcp-hash";sf);tag="agent-payer-auth""#,
+            r#"z=("lcp-hash");tag="agent-payer-auth", b=("lcp-hash");tag="agent-payer-auth""#,
+            r#"a=:AA:, a=("lcp-hash");tag="x";tag="agent-payer-auth""#,
+        ] {
+            assert_eq!(with_input(input), h().to_string(), "{input}");
+        }
+        for (input, code) in [
+            ("", "card/tap-no-payer-signature"),
+            (r#"a=("lcp-hash")"#, "card/tap-no-payer-signature"),
+            (r#"a=("lcp-hash");tag=agent-payer-auth"#, "card/tap-no-payer-signature"),
+            (r#"a=("lcp-hash";tag="agent-payer-auth")"#, "card/tap-no-payer-signature"),
+            (r#"a=();tag="agent-payer-auth""#, "card/tap-hash-not-covered"),
+            (r#"a=("lcp-hash";sf);tag="agent-payer-auth""#, "card/tap-hash-not-covered"),
+            (r#"a=("LCP-Hash");tag="agent-payer-auth""#, "card/tap-hash-not-covered"),
+            (r#"a=("lcp-hash");tag="agent-payer-auth", b=("@path");tag="agent-payer-auth""#, "card/tap-hash-not-covered"),
+            (r#"z=("lcp-hash");tag="agent-payer-auth""#, "card/tap-signature-missing"),
+            (r#"a=(lcp-hash);tag="agent-payer-auth""#, "card/tap-signature-input-malformed"),
+            (r#"a=("lcp-hash");tag="agent-payer-auth";x=:AA:"#, "card/tap-signature-input-malformed"),
+            (r#"a=("lcp-hash";x=:AA:);tag="agent-payer-auth""#, "card/tap-signature-input-malformed"),
+            ("a", "card/tap-signature-input-malformed"),
+            (&format!("{INPUT}, z=1"), "card/tap-signature-input-malformed"),
+            (&" ".repeat(8193), "card/too-large"),
+        ] {
+            assert_eq!(with_input(input), code, "{input}");
+        }
+    }
+
+    #[test]
+    fn every_signature_is_a_byte_sequence() {
+        let with_signature = |signature: Value| bound(&payment(INPUT, signature, [(&h()).into()]));
+        for signature in ["a=::", "b=:AA:, a=:=:;p=:AA:"] {
+            assert_eq!(with_signature(signature.into()), h().to_string(), "{signature}");
+        }
+        for signature in ["a", "a=1", "a=(:AA:)", "a=:AA:, b=x", "!", "a=:A-:"] {
+            assert_eq!(with_signature(signature.into()), "card/tap-signature-malformed", "{signature}");
+        }
+        assert_eq!(with_signature(Value::Null), "card/tap-signature-malformed");
+        assert_eq!(with_signature("".into()), "card/tap-signature-missing");
+        assert_eq!(with_signature(vec!["a=::"; 17].join(",").into()), "card/too-large");
+    }
+
+    #[test]
+    fn the_field_is_one_line() {
+        for line in
+            [h().to_string(), format!(" \t{}  ", h()), h().to_string().to_uppercase().replace("0X", "0x"), format!("{:<256}", h().to_string())]
+        {
+            assert_eq!(with_lines([line.as_str().into()]), h().to_string(), "{line}");
+        }
+        for line in [h().lcp_string(), String::new(), format!("{}\n", h()), format!("\u{A0}{}", h()), format!("\"{}\"", h()), "x".repeat(256)] {
+            assert_eq!(with_lines([line.as_str().into()]), "card/tap-field-malformed", "{line}");
+        }
+        for (lines, code) in [
+            (Value::Null, "card/tap-field-malformed"),
+            ((&h()).into(), "card/tap-field-malformed"),
+            ([Value::Null].into(), "card/tap-field-malformed"),
+            (Vec::new().into(), "card/tap-field-missing"),
+            ([Value::Null, Value::Null].into(), "card/tap-field-repeated"),
+            (["x".repeat(257).into()].into(), "card/too-large"),
+        ] {
+            assert_eq!(with_lines(lines.clone()), code, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_fault_is_told() {
+        for (payment, code) in [
+            (Value::Null, "card/tap-signature-input-malformed"),
+            (payment("!", "!", Value::Null), "card/tap-signature-input-malformed"),
+            (payment(r#"a=("x")"#, "!", Value::Null), "card/tap-signature-malformed"),
+            (payment(r#"a=("x")"#, "b=:AA:", Value::Null), "card/tap-no-payer-signature"),
+            (payment(r#"a=("x");tag="agent-payer-auth""#, "b=:AA:", Value::Null), "card/tap-hash-not-covered"),
+            (payment(INPUT, "b=:AA:", Value::Null), "card/tap-signature-missing"),
+            (payment(INPUT, SIGNATURE, Value::Null), "card/tap-field-malformed"),
+        ] {
+            assert_eq!(bound(&payment), code);
+        }
+    }
+}

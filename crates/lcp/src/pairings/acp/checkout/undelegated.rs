@@ -37,3 +37,18 @@ impl Pairing for Undelegated {
         Err(NOT_BUYER_SIGNED)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ConfirmedHash;
+
+    #[test]
+    fn the_buyer_signs_nothing() {
+        let choice = Object::new();
+        let chosen = Choice { choice: &choice, reference: &Value::Null, h: &ConfirmedHash::rehash(b"abc"), atr: b"abc" };
+        assert_eq!(PAIRING.build(&chosen).err(), Some(NOTHING_TO_SIGN));
+        assert!(NOTHING_TO_SIGN.leaves_nothing_to_sign());
+        assert_eq!(PAIRING.bound(&Value::Null, None), Err(NOT_BUYER_SIGNED));
+    }
+}
