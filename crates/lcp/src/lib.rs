@@ -6,6 +6,8 @@
 //! reads H back from a payment. [`registry::PAIRINGS`] lists them all.
 
 pub mod account;
+mod acp;
+mod ap2;
 mod card;
 pub mod decline;
 pub mod encoding;
@@ -24,6 +26,8 @@ pub mod refusal;
 pub mod registry;
 mod solana;
 mod stellar;
+mod time;
+mod ucp;
 pub mod wire;
 pub mod x402;
 mod xrpl;

@@ -18,6 +18,7 @@ pub mod rlp;
 pub mod solana;
 pub mod starknet;
 pub mod stellar;
+pub mod structured_field;
 pub mod substrate;
 pub mod sui;
 pub mod tempo;

@@ -5,6 +5,7 @@ pub(crate) mod lightning;
 pub(crate) mod nearintents;
 pub(crate) mod solana;
 pub(crate) mod stellar;
+pub(crate) mod stripe;
 pub(crate) mod tempo;
 pub(crate) mod usdc;
 pub(crate) mod xrpl;
