@@ -11,5 +11,6 @@ pub mod evm;
 pub mod near;
 pub mod rlp;
 pub mod solana;
+pub mod stacks;
 pub mod sui;
 pub mod tempo;

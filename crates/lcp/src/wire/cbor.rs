@@ -359,7 +359,9 @@ mod tests {
                     (Self::Number(0, number, _), Data::Uint(read)) | (Self::Number(_, number, _), Data::Negative(read)) => number == read,
                     (Self::String(false, chunks, _), Data::Bytes(bytes)) => **bytes == chunks.concat(),
                     (Self::String(true, chunks, _), Data::Text(text)) => text.as_bytes() == chunks.concat(),
-                    (Self::List(trees, _), Data::List(items)) => trees.len() == items.len() && trees.iter().zip(items).all(|(tree, item)| tree.holds(item)),
+                    (Self::List(trees, _), Data::List(items)) => {
+                        trees.len() == items.len() && trees.iter().zip(items).all(|(tree, item)| tree.holds(item))
+                    }
                     (Self::Map(trees, _), Data::Map(entries)) => {
                         trees.len() == entries.len()
                             && trees.iter().zip(entries).all(|(tree, entry)| tree.0.holds(&entry.0) && tree.1.holds(&entry.1))
