@@ -91,7 +91,7 @@ pub static PAIRINGS: [Entry; 67] = [
     row("x402/exact/cardano", "Cardano", true, false, Some(&pairings::x402::exact::cardano::PAIRING)),
     row("x402/exact/casper", "Casper", true, false, Some(&pairings::x402::exact::casper::PAIRING)),
     row("x402/exact/ccd", "Concordium", true, false, Some(&pairings::x402::exact::ccd::PAIRING)),
-    row("mpp/charge/usdc/stacks", "Stacks", true, false, None),
+    row("mpp/charge/usdc/stacks", "Stacks", true, false, Some(&pairings::mpp::charge::usdc::stacks::PAIRING)),
     row("mpp/charge/lightning", "Lightning", false, true, Some(&pairings::mpp::charge::lightning::PAIRING)),
     row("mpp/session/lightning", "Lightning", false, true, Some(&pairings::mpp::session::lightning::PAIRING)),
     row("x402/exact/lnbtc", "Lightning", false, true, Some(&pairings::x402::exact::lnbtc::PAIRING)),

@@ -16,6 +16,7 @@ pub mod near;
 mod protobuf;
 pub mod rlp;
 pub mod solana;
+pub mod stacks;
 pub mod starknet;
 pub mod stellar;
 pub mod structured_field;
