@@ -13,6 +13,9 @@ pub use signed::{MAX_TEXT, decode_note, transfer_note};
 /// A SHA-512/256 digest.
 pub type Digest256 = [u8; 32];
 
+/// Base32's letters.
+const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
 /// How many bytes a signature adds to a transaction that is sent, as fees count them.
 const SIGNED_EXTRA: u64 = 75;
 
@@ -21,9 +24,13 @@ const SIGNED_EXTRA: u64 = 75;
 pub struct Address(pub [u8; 32]);
 
 impl Address {
-    /// Reads base32 of the key and its checksum, 58 letters.
+    /// Reads base32 of the key and its checksum, 58 letters. The last one's spare two bits may be anything, as everyone who
+    /// reads addresses takes them.
     pub fn parse(text: &str) -> Option<Self> {
-        let bytes: [u8; 36] = BASE32_NOPAD.decode(text.as_bytes()).ok()?.try_into().ok()?;
+        let (&last, letters) = text.as_bytes().split_last()?;
+        let digit = BASE32.iter().position(|&letter| letter == last)? & !0b11;
+        let canonical = [letters, BASE32.get(digit..=digit)?].concat();
+        let bytes: [u8; 36] = BASE32_NOPAD.decode(&canonical).ok()?.try_into().ok()?;
         let (key, checksum) = bytes.split_first_chunk()?;
         (checksum == Self(*key).checksum()).then_some(Self(*key))
     }
