@@ -18,20 +18,25 @@ impl Account {
     /// assert!(Account::parse("eip155:1").is_none());
     /// ```
     pub fn parse(text: &str) -> Option<Self> {
-        let mut parts = text.splitn(3, ':');
-        let (namespace, reference, address) = (parts.next()?, parts.next()?, parts.next()?);
-        let of = |text: &str, lengths: std::ops::RangeInclusive<usize>, allowed: fn(u8) -> bool| {
-            lengths.contains(&text.len()) && text.bytes().all(allowed)
-        };
-        let well_formed = of(namespace, 3..=8, |b| matches!(b, b'-' | b'a'..=b'z' | b'0'..=b'9'))
-            && of(reference, 1..=32, |b| matches!(b, b'-' | b'_') || b.is_ascii_alphanumeric())
-            && of(address, 1..=128, |b| matches!(b, b'-' | b'.' | b'%') || b.is_ascii_alphanumeric());
-        if !well_formed {
+        let (network, address) = text.rsplit_once(':')?;
+        if !is_network(network) || !is_of(address, 1..=128, |b| matches!(b, b'-' | b'.' | b'%') || b.is_ascii_alphanumeric()) {
             return None;
         }
-        let address = if namespace == "eip155" { address.to_owned() } else { unescape(address)? };
-        Some(Self { network: format!("{namespace}:{reference}"), address })
+        let address = if network.starts_with("eip155:") { address.to_owned() } else { unescape(address)? };
+        Some(Self { network: network.to_owned(), address })
     }
+}
+
+/// Whether the text is a CAIP-2 network, `namespace:reference`.
+pub fn is_network(text: &str) -> bool {
+    text.split_once(':').is_some_and(|(namespace, reference)| {
+        is_of(namespace, 3..=8, |b| matches!(b, b'-' | b'a'..=b'z' | b'0'..=b'9'))
+            && is_of(reference, 1..=32, |b| matches!(b, b'-' | b'_') || b.is_ascii_alphanumeric())
+    })
+}
+
+fn is_of(text: &str, lengths: std::ops::RangeInclusive<usize>, allowed: fn(u8) -> bool) -> bool {
+    lengths.contains(&text.len()) && text.bytes().all(allowed)
 }
 
 fn unescape(text: &str) -> Option<String> {

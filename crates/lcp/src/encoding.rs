@@ -2,6 +2,8 @@
 
 use base64::{BASE64, BASE64URL_NOPAD, HEXLOWER, HEXLOWER_PERMISSIVE};
 
+use crate::Text;
+
 /// `0x` and lower-case hex.
 pub fn hex(bytes: &[u8]) -> String {
     format!("0x{}", bare_hex(bytes))
@@ -31,6 +33,11 @@ pub fn hex_into(digits: &str, bytes: &mut [u8]) -> Option<()> {
     HEXLOWER_PERMISSIVE.decode_mut(digits.as_bytes(), bytes).ok().map(|_| ())
 }
 
+/// The bytes of lower-case hex without a prefix.
+pub fn from_bare_hex(text: &str) -> Option<Vec<u8>> {
+    HEXLOWER.decode(text.as_bytes()).ok()
+}
+
 /// Padded standard base64.
 pub fn base64(bytes: &[u8]) -> String {
     BASE64.encode(bytes)
@@ -44,6 +51,20 @@ pub fn from_base64(text: &str) -> Option<Vec<u8>> {
         return None;
     }
     BASE64.decode(text.as_bytes()).ok()
+}
+
+/// How many bytes a text of this length and padding holds as base64, whatever its letters; `None` for a length that no
+/// base64 has. By it a text is refused as too large before its letters are judged.
+pub fn base64_size(text: &Text) -> Option<usize> {
+    let len = text.utf16_len();
+    let pad = u16::from(b'=');
+    let last: Vec<u16> = text.code_units().skip(len.saturating_sub(2)).collect();
+    let padding = match last[..] {
+        [first, second] if first == pad && second == pad => 2,
+        [_, second] if second == pad => 1,
+        _ => 0,
+    };
+    len.is_multiple_of(4).then(|| len / 4 * 3 - padding)
 }
 
 /// Unpadded base64url.
@@ -93,12 +114,39 @@ mod tests {
     }
 
     #[test]
+    fn base64_size_goes_by_length_and_padding() {
+        for (text, size) in [
+            ("", Some(0)),
+            ("AAAA", Some(3)),
+            ("!!!=", Some(2)),
+            ("====", Some(1)),
+            ("A=A=", Some(2)),
+            ("AA=A", Some(3)),
+            ("AAA", None),
+            ("AAAAA", None),
+        ] {
+            assert_eq!(base64_size(&text.into()), size, "{text}");
+        }
+        // Lengths are of UTF-16.
+        assert_eq!(base64_size(&"\u{1F600}\u{1F600}".into()), Some(3));
+    }
+
+    #[test]
     fn hex_takes_pairs_after_a_small_x() {
         assert_eq!(from_hex("0xAbcD"), Some(vec![0xAB, 0xCD]));
         assert_eq!(hex_len("0x"), Some(0));
         for text in ["0XAB", "AB", "0xA", "0xAG", "0x A"] {
             assert_eq!(from_hex(text), None, "{text}");
             assert_eq!(hex_len(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn bare_hex_is_lower_case() {
+        assert_eq!(from_bare_hex("00ab"), Some(vec![0, 0xAB]));
+        assert_eq!(bare_hex(&[0, 0xAB]), "00ab");
+        for text in ["00AB", "0x00ab", "0ab", "00ab\n"] {
+            assert_eq!(from_bare_hex(text), None, "{text:?}");
         }
     }
 

@@ -6,6 +6,8 @@
 //! reads H back from a payment. [`registry::PAIRINGS`] lists them all.
 
 pub mod account;
+mod acp;
+mod ap2;
 mod card;
 pub mod decline;
 pub mod encoding;
@@ -23,8 +25,12 @@ mod pairings;
 pub mod refusal;
 pub mod registry;
 mod solana;
+mod stellar;
+mod time;
+mod ucp;
 pub mod wire;
 pub mod x402;
+mod xrpl;
 
 pub use decline::{DeclineCode, Declined};
 pub use hash::{ConfirmedHash, Hash};

@@ -10,9 +10,12 @@ pub(crate) mod evm;
 pub(crate) mod hedera;
 pub(crate) mod lightning;
 pub(crate) mod session;
+pub(crate) mod signs_nothing;
 pub(crate) mod solana;
+pub(crate) mod stripe;
 pub(crate) mod tempo;
 pub(crate) mod usdc;
+pub(crate) mod xrpl;
 
 use crate::{
     Hash, Object, Refusal, Value,

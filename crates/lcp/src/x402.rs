@@ -17,7 +17,7 @@ use crate::{
     json,
     pairing::{Advertised, Buyer, Channel, Choice, Completed, Pairing, Unsigned, broadcasts},
 };
-use document::Payment;
+use document::{CHOICE_MALFORMED, Payment};
 
 /// What sets one x402 pairing apart; [`X402`] makes a [`Pairing`] of it.
 pub(crate) trait Scheme: Sync {
@@ -45,9 +45,9 @@ pub(crate) trait Scheme: Sync {
         broadcasts(request)
     }
 
-    /// What a pairing asks of a payment's outer members before its option is looked at.
-    fn judge_envelope(&self, _payment: &Value) -> Result<(), Refusal> {
-        Ok(())
+    /// What a pairing asks of a payment's outer members before its option is looked at: at least version 2.
+    fn judge_envelope(&self, payment: &Value) -> Result<(), Refusal> {
+        document::version_2(payment).map(|_| ())
     }
 
     fn bound(&self, payment: &Payment<'_>) -> Result<Hash, Refusal>;
@@ -63,6 +63,12 @@ pub(crate) enum Unserved {
     Other,
     /// It is this pairing's, and cannot be paid.
     Refused(Refusal),
+}
+
+impl From<Refusal> for Unserved {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
 }
 
 impl From<Unserved> for Refusal {
@@ -105,10 +111,10 @@ impl<'a> Order<'a> {
     }
 }
 
-/// Whether a choice holds a document and an option at all.
+/// Whether a choice holds a document and an option at all, as it must but where [`Order::of`] alone judges it.
 pub(crate) fn judge_order(choice: &Object) -> Result<(), Refusal> {
     let holds = |name| choice.get(name).is_some_and(|value| value.as_object().is_some());
-    if holds("required") && holds("accepted") { Ok(()) } else { Err(document::CHOICE_MALFORMED) }
+    if holds("required") && holds("accepted") { Ok(()) } else { Err(CHOICE_MALFORMED) }
 }
 
 /// A [`Scheme`] as a [`Pairing`].

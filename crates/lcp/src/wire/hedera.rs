@@ -3,7 +3,6 @@
 //! Our own codec: protobuf crates let a field stand twice and drop what they do not know, and write what is default.
 
 mod entity;
-mod protobuf;
 mod transaction;
 
 pub use entity::EntityId;

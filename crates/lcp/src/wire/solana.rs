@@ -4,7 +4,6 @@
 //! version 1.
 
 mod address;
-pub mod base58;
 mod compile;
 pub mod compute_budget;
 pub mod memo;
@@ -13,6 +12,7 @@ pub mod payment_channels;
 pub mod system;
 pub mod token;
 
+pub use super::base58;
 pub use address::Address;
 pub use compile::{Account, Instruction, compile};
 pub use message::{CompiledInstruction, Loaded, Lookup, MAX_WIRE, Message, TX_MALFORMED, Transaction, Unresolved};

@@ -86,7 +86,6 @@ pub(crate) struct Payment<'a> {
 
 impl<'a> Payment<'a> {
     pub(crate) fn read(scheme: &dyn Scheme, payment: &'a Value) -> Result<Self, Refusal> {
-        version_2(payment)?;
         scheme.judge_envelope(payment)?;
         let accepted = payment.get("accepted").and_then(Value::as_object).ok_or(PAYLOAD_MALFORMED)?;
         scheme.serves(accepted)?;

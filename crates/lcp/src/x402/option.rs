@@ -1,6 +1,28 @@
 //! The members of an option, as many pairings read them.
 
-use crate::{Object, Text, Value};
+use crate::{Object, Text, Value, encoding};
+
+/// The network's reference, if the option is of scheme `exact` on a network of the namespace.
+pub(crate) fn exact_on<'a>(option: &'a Object, namespace: &str) -> Option<&'a str> {
+    let network = option.get("network").and_then(Value::as_str).filter(|_| names(option, "scheme", "exact"))?;
+    network.strip_prefix(namespace)?.strip_prefix(':')
+}
+
+/// Whether `extra` asks for the one way in which most rails pay: no method of transfer, and an authorization.
+pub(crate) fn is_plain(extra: &Object) -> bool {
+    !extra.has("assetTransferMethod") && absent_or(extra, "paymentFlow", &["authorization"])
+}
+
+/// The number that a member writes in decimal, without leading zeros.
+pub(crate) fn number(object: &Object, name: &str) -> Option<u128> {
+    let text = object.get(name).and_then(Value::as_str)?;
+    encoding::uint128(text).filter(|number| number.to_string() == text)
+}
+
+/// The option's amount, if it is positive and below 2^64.
+pub(crate) fn uint64_amount(option: &Object) -> Option<u64> {
+    number(option, "amount").and_then(|amount| amount.try_into().ok()).filter(|&amount| amount > 0)
+}
 
 /// The option's `extra`, if it is an object or absent.
 pub(crate) fn extra(option: &Object) -> Option<&Object> {

@@ -3,7 +3,7 @@
 use super::{
     Order, Payload, Unserved,
     document::{CHOICE_MALFORMED, INPUT_MISSING, NO_PAYABLE_OPTION, OPTION_MALFORMED, SIGNATURE_MALFORMED},
-    option::{amount, extra, names, timeout},
+    option::{self, extra, names, timeout},
 };
 use crate::{
     Hash, Object, Refusal, Value,
@@ -46,8 +46,7 @@ fn has_short_memo(extra: &Object) -> bool {
 
 /// The option's amount, below 2^64, written without leading zeros.
 pub(crate) fn price(option: &Object) -> Option<u64> {
-    let text = amount(option)?;
-    encoding::uint64(text).filter(|price| price.to_string() == text)
+    option::number(option, "amount")?.try_into().ok()
 }
 
 /// Starts a choice with its payer.

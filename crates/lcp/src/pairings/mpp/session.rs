@@ -3,3 +3,4 @@ pub(crate) mod hedera;
 pub(crate) mod lightning;
 pub(crate) mod solana;
 pub(crate) mod tempo;
+pub(crate) mod xrpl;

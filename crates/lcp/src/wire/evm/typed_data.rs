@@ -11,7 +11,7 @@ pub const DOMAIN: Type<'static> =
 /// The EIP-712 domain type of a domain without a version.
 pub const UNVERSIONED_DOMAIN: Type<'static> = ("EIP712Domain", &[("name", "string"), ("chainId", "uint256"), ("verifyingContract", "address")]);
 
-/// A signing request of kind `eip712`; the last of `types` is the primary type.
+/// A signing request of kind `eip712` over [`typed_data`].
 pub fn typed_data_request(domain: Object, types: &[Type<'_>], message: Object) -> Value {
     Object::new().with("kind", "eip712").with("typedData", typed_data(domain, types, message)).into()
 }

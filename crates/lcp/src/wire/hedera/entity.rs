@@ -1,6 +1,6 @@
 use std::fmt;
 
-use super::protobuf::{Message, put_uint};
+use crate::wire::protobuf::{Message, put_uint};
 use crate::{Object, Value, encoding::is_decimal};
 
 /// Most digits of a number in an entity id's text.

@@ -1,7 +1,7 @@
 use super::{
+    super::protobuf::{Message, put_bytes, put_sint, put_uint},
     EntityId,
     entity::number,
-    protobuf::{Message, put_bytes, put_sint, put_uint},
 };
 use crate::{Refusal, encoding::is_decimal};
 

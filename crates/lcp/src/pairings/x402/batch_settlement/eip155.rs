@@ -11,7 +11,7 @@ use crate::{
     x402::{
         Enveloped, Order, Payload, Scheme, Unserved, X402,
         channel::{CHANNEL_ID_MISMATCH, CHANNEL_KIND_UNKNOWN, NOT_AN_OPENING, Next, unreadable},
-        document::{INPUT_MISSING, OPTION_MALFORMED, PAYLOAD_MALFORMED, Payment, SIGNATURE_MALFORMED},
+        document::{CHOICE_MALFORMED, INPUT_MISSING, OPTION_MALFORMED, PAYLOAD_MALFORMED, Payment, SIGNATURE_MALFORMED},
         eip155::{Payer, Places, chain_id, signature, token_domain},
         option::{absent_or, amount, extra, filled, names, timeout},
         permit2,
@@ -22,7 +22,6 @@ pub(crate) static PAIRING: X402<Batch> = X402(Batch);
 
 pub(crate) struct Batch;
 
-const CHOICE_MALFORMED: Refusal = Refusal::new("x402/choice-malformed");
 const DEPOSIT_AUTHORIZATION: Refusal = Refusal::new("x402/deposit-authorization");
 
 const EIP3009_COLLECTOR: &str = "0x4020806089470a89826cB9fB1f4059150b550004";

@@ -61,7 +61,7 @@ impl Scheme for InvoiceNamed {
 /// Whether an ATR names an invoice: it is a JSON object of members that differ in name, which start with `atrVersion`, `id` and
 /// `x402`, and the invoice is that of one of the options there.
 fn names(atr: &[u8], invoice: &Value) -> bool {
-    let Ok(members) = json::written_members(atr, json::MAX_DEPTH) else { return false };
+    let Ok(members) = json::parse_members(atr, json::MAX_DEPTH) else { return false };
     let [(version, _), (id, _), (x402, slot), ..] = &members[..] else { return false };
     let mut names: Vec<_> = members.iter().map(|(name, _)| name).collect();
     names.sort_unstable();

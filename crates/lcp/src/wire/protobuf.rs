@@ -8,11 +8,11 @@ pub(super) struct Message<'a>(Vec<(u64, Content<'a>)>);
 
 /// What a field holds.
 #[derive(Clone, Copy)]
-enum Content<'a> {
+pub(super) enum Content<'a> {
     Varint(u64),
     /// A string, bytes or a message.
     Bytes(&'a [u8]),
-    /// 4 or 8 bytes; no field of that type is read here.
+    /// 4 or 8 bytes; no rail reads a field of that type.
     Fixed,
 }
 
@@ -36,6 +36,11 @@ impl<'a> Message<'a> {
             fields.push((number, content));
         }
         Some(Self(fields))
+    }
+
+    /// Every field: its number and what it holds.
+    pub(super) fn fields(&self) -> impl Iterator<Item = (u64, Content<'a>)> {
+        self.0.iter().copied()
     }
 
     pub(super) fn has(&self, number: u64) -> bool {

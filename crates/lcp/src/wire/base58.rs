@@ -1,6 +1,7 @@
-//! Base58 in the Bitcoin alphabet, as Solana writes keys, blockhashes and signatures.
+//! Base58 in the Bitcoin alphabet, as Solana, NEAR, TRON and Polkadot write keys.
 
-const ALPHABET: &[u8; 58] = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+/// The letters, by their digits.
+pub const ALPHABET: &[u8; 58] = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 
 /// Base58 text of bytes; a leading zero byte is a leading `1`.
 pub fn encode(bytes: &[u8]) -> String {
@@ -26,7 +27,7 @@ pub fn encode(bytes: &[u8]) -> String {
 /// The bytes of base58 text, if there are exactly `N`.
 ///
 /// ```
-/// use lcp::wire::solana::base58;
+/// use lcp::wire::base58;
 /// assert_eq!(base58::decode("1A"), Some([0, 9]));
 /// assert_eq!(base58::decode::<2>("A"), None);
 /// ```
