@@ -106,7 +106,9 @@ fn collect<'a>(object: &'a Object, mandates: &mut Vec<&'a Object>) {
     if object.get("vct").and_then(Value::as_str) == Some(CHECKOUT_MANDATE) {
         mandates.push(object);
     }
-    object.iter().for_each(|(_, value)| collect_in(value, mandates));
+    for (_, value) in object.iter() {
+        collect_in(value, mandates);
+    }
 }
 
 fn collect_in<'a>(value: &'a Value, mandates: &mut Vec<&'a Object>) {

@@ -211,14 +211,14 @@ mod tests {
     }
 
     /// What each pairing reads.
-    fn read(checkout: Object) -> [String; 2] {
-        let document = checkout.into();
+    fn read(checkout: &Object) -> [String; 2] {
+        let document = checkout.clone().into();
         [MANDATED.read(&document), UNSIGNED.read(&document)]
             .map(|read| read.map_or_else(|refusal| refusal.code().to_owned(), |read| read.agreement.unwrap_or_default()))
     }
 
-    fn assert_both(checkout: Object, expected: &str) {
-        assert_eq!(read(checkout.clone()), [expected, expected], "{checkout:?}");
+    fn assert_both(checkout: &Object, expected: &str) {
+        assert_eq!(read(checkout), [expected, expected], "{checkout:?}");
     }
 
     fn build(pairing: &dyn Pairing, checkout: impl Into<Value>, atr: &[u8]) -> Result<Box<dyn Unsigned>, String> {
@@ -241,11 +241,11 @@ mod tests {
         let choose = |account| MANDATED.choose(&read_, &Buyer { account, inputs: &Object::new(), now: 0, random: &|_| () });
         assert_eq!(choose("abc:d:e"), Ok(Object::new().with("checkout", checkout_of())));
         assert_eq!(choose("abc:d").unwrap_err(), NO_PAYABLE_OPTION);
-        assert_both(linked(&[link()]), "");
-        assert_both(linked(&[agreement_link()]), "ucp/no-legal-context");
-        assert_both(checkout_of().without("links"), "ucp/no-legal-context");
-        assert_both(linked(&[link(), link()]), "ucp/legal-context-conflict");
-        assert_both(linked(&[link(), agreement_link(), agreement_link()]), "ucp/legal-context-conflict");
+        assert_both(&linked(&[link()]), "");
+        assert_both(&linked(&[agreement_link()]), "ucp/no-legal-context");
+        assert_both(&checkout_of().without("links"), "ucp/no-legal-context");
+        assert_both(&linked(&[link(), link()]), "ucp/legal-context-conflict");
+        assert_both(&linked(&[link(), agreement_link(), agreement_link()]), "ucp/legal-context-conflict");
         let long = |length: usize| format!("https://a.example/{}", "a".repeat(length - 18));
         for (name, value, expected) in [
             ("title", h().to_string(), "ucp/legal-context-malformed"),
@@ -256,13 +256,13 @@ mod tests {
             ("url", long(2049), "ucp/too-large"),
             ("type", "Legal_Context".to_owned(), "ucp/no-legal-context"),
         ] {
-            assert_both(linked(&[link().with(name, value)]), expected);
+            assert_both(&linked(&[link().with(name, value)]), expected);
         }
-        assert_both(linked(&[link().without("url").without("title")]), "ucp/legal-context-malformed");
+        assert_both(&linked(&[link().without("url").without("title")]), "ucp/legal-context-malformed");
         for (url, expected) in
             [("http://a.example/", "ucp/link-not-https"), ("", "ucp/legal-context-malformed"), (&long(2049), "ucp/legal-context-malformed")]
         {
-            assert_both(linked(&[link(), agreement_link().with("url", url)]), expected);
+            assert_both(&linked(&[link(), agreement_link().with("url", url)]), expected);
         }
     }
 
@@ -279,7 +279,7 @@ mod tests {
             ("note", (0..64).fold(Value::Null, |inner, _| [inner].into()), "ucp/too-large"),
             ("note", "x".repeat(1 << 20).into(), "ucp/too-large"),
         ] {
-            assert_both(checkout_of().with(name, value), expected);
+            assert_both(&checkout_of().with(name, value), expected);
         }
         for document in [Value::Null, "x".into(), [checkout_of().into()].into()] {
             assert_eq!(UNSIGNED.read(&document).unwrap_err(), CHECKOUT_MALFORMED);
@@ -291,16 +291,16 @@ mod tests {
         let agreed = "https://agree.seller.example/a";
         for authorization in ["e30..AA", "A..B", "-_..x"] {
             let checkout = checkout_of().with("ap2", Object::new().with("merchant_authorization", authorization));
-            assert_eq!(read(checkout), [agreed, agreed], "{authorization}");
+            assert_eq!(read(&checkout), [agreed, agreed], "{authorization}");
         }
         for authorization in ["", "..", "a..", "..a", "a.b", "a.b.c", "a...b", "a..b..c", "a..b=", " a..b", "a..b\n", "é..b"] {
             let checkout = checkout_of().with("ap2", Object::new().with("merchant_authorization", authorization));
-            assert_eq!(read(checkout), ["ucp/ap2-not-active", agreed], "{authorization}");
+            assert_eq!(read(&checkout), ["ucp/ap2-not-active", agreed], "{authorization}");
         }
-        assert_eq!(read(checkout_of().without("ap2")), ["ucp/ap2-not-active", agreed]);
+        assert_eq!(read(&checkout_of().without("ap2")), ["ucp/ap2-not-active", agreed]);
         // The agreement is looked at last.
         let http = linked(&[link(), agreement_link().with("url", "http://x/")]).without("ap2");
-        assert_eq!(read(http), ["ucp/ap2-not-active", "ucp/link-not-https"]);
+        assert_eq!(read(&http), ["ucp/ap2-not-active", "ucp/link-not-https"]);
     }
 
     #[test]

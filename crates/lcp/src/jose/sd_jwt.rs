@@ -241,9 +241,8 @@ mod tests {
     };
 
     fn token(payload: Object, disclosures: &[&str]) -> String {
-        let mut text = jwt(Object::new().with("alg", "ES256"), payload) + "~";
-        disclosures.iter().for_each(|disclosure| text += &format!("{disclosure}~"));
-        text
+        let jwt = jwt(Object::new().with("alg", "ES256"), payload) + "~";
+        disclosures.iter().fold(jwt, |text, disclosure| text + disclosure + "~")
     }
 
     fn read(payload: Object, disclosures: &[&str]) -> Result<Object, SdJwtFault> {
@@ -279,7 +278,7 @@ mod tests {
         let payload = Object::new().with("_sd", digests(&[&claim("a", 1u32)]));
         let text = format!("{}AAAA~{}~", jwt(header.clone(), payload.clone()), claim("a", 1u32));
         let token = SdJwt::read(&text, 1).unwrap();
-        assert_eq!(token.signing_input, text.split("~").next().unwrap().trim_end_matches(".AAAA"));
+        assert_eq!(token.signing_input, text.split('~').next().unwrap().trim_end_matches(".AAAA"));
         assert_eq!((token.header, token.payload, token.signature), (header, payload, vec![0; 3]));
     }
 

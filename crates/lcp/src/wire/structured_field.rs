@@ -372,7 +372,7 @@ mod tests {
     }
 
     fn write_parameters(parameters: &Parameters) -> String {
-        parameters.iter().map(|(name, bare)| format!(";{name}={}", write_bare(bare))).collect()
+        parameters.iter().fold(String::new(), |text, (name, bare)| text + ";" + name + "=" + &write_bare(bare))
     }
 
     fn write_item(item: &Item) -> String {
