@@ -1,5 +1,5 @@
-//! Tokens that other libraries made are read as those libraries read them: PyPI `sd-jwt`, npm `@sd-jwt/core` and `jose`
-//! (`tests/peers/sd-jwt` holds the scripts that made them).
+//! Tokens that other libraries made are read as those libraries read them: `sd-jwt` from Python, `@sd-jwt/core` and `jose` from
+//! npm (`tests/peers/sd-jwt` holds the scripts that made them).
 
 use lcp::{
     Value,
