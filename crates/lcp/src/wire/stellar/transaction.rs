@@ -7,7 +7,7 @@ use super::{
     types::{
         ADDRESS, ADDRESS_VALUE, AFTER_BUMPED, AFTER_OPERATIONS, BEFORE_BUMPED, BEFORE_OPERATIONS, BY_ADDRESS, BY_ADDRESS_V2, BY_SOURCE, CALL,
         CREDENTIALS, FEE_BUMP, HOST_FUNCTION, INT128_VALUE, INVOCATION, INVOKE_HOST_FUNCTION, MAX_OPERATIONS, MAX_SYMBOL, MUXED_ACCOUNT, OPERATION,
-        TRANSACTION_V1, VALUE,
+        OPERATION_SOURCE, TRANSACTION_V1, VALUE,
     },
     xdr::{self, Span},
 };
@@ -96,8 +96,8 @@ impl<'a> Transaction<'a> {
         xdr::read(&mut reader, &BEFORE_OPERATIONS)?;
         let count = xdr::uint32(&mut reader).filter(|&count| count <= MAX_OPERATIONS)?;
         let mut invocation = None;
-        if count == 1 {
-            invocation = Invocation::read_operation(&mut reader)?;
+        if count == 1 && Invocation::is_next(reader)? {
+            invocation = Some(Invocation::read(&mut reader)?);
         } else {
             for _ in 0..count {
                 xdr::read(&mut reader, &OPERATION)?;
@@ -152,19 +152,19 @@ pub struct Invocation<'a> {
 }
 
 impl<'a> Invocation<'a> {
-    /// Takes an operation; the inner `None` is another operation.
-    fn read_operation(reader: &mut Reader<'a>) -> Option<Option<Self>> {
-        let mut body = *reader;
-        let source = if xdr::flag(&mut body)? { Some(account(&mut body)?) } else { None };
-        if xdr::uint32(&mut body)? != INVOKE_HOST_FUNCTION {
-            xdr::read(reader, &OPERATION)?;
-            return Some(None);
-        }
-        let function = xdr::read(&mut body, &HOST_FUNCTION).filter(|function| function.levels <= MAX_LEVELS)?.bytes;
-        let count = xdr::uint32(&mut body)?;
-        let entries = (0..count).map(|_| Entry::read(&mut body)).collect::<Option<_>>()?;
-        *reader = body;
-        Some(Some(Self { source, function, entries }))
+    /// Whether the next operation is one.
+    fn is_next(mut ahead: Reader<'_>) -> Option<bool> {
+        xdr::read(&mut ahead, &OPERATION_SOURCE)?;
+        Some(xdr::uint32(&mut ahead)? == INVOKE_HOST_FUNCTION)
+    }
+
+    fn read(reader: &mut Reader<'a>) -> Option<Self> {
+        let source = if xdr::flag(reader)? { Some(account(reader)?) } else { None };
+        expect(reader, INVOKE_HOST_FUNCTION)?;
+        let function = xdr::read(reader, &HOST_FUNCTION).filter(|function| function.levels <= MAX_LEVELS)?.bytes;
+        let count = xdr::uint32(reader)?;
+        let entries = (0..count).map(|_| Entry::read(reader)).collect::<Option<_>>()?;
+        Some(Self { source, function, entries })
     }
 
     /// The transfer that it asks for, if that is what it does.

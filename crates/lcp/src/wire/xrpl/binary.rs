@@ -113,6 +113,11 @@ impl<'a> Object<'a> {
         self.bytes(TRANSACTION_TYPE) == Some(&UNL_MODIFY.to_be_bytes()[..])
     }
 
+    /// The fields, in their order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (Code, &Content<'a>)> {
+        self.0.iter().map(|(code, content)| (*code, content))
+    }
+
     /// The content of a field.
     pub fn get(&self, code: Code) -> Option<&Content<'a>> {
         self.0.iter().find(|(field, _)| *field == code).map(|(_, content)| content)
