@@ -6,12 +6,12 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::x402::option::names;
 use crate::{
     Object, Refusal, Text, Value,
     encoding::{bare_hex, from_hex},
     json,
     link::is_url,
+    x402::option::names,
 };
 
 const BINDING_MALFORMED: Refusal = Refusal::new("ln/request-binding-malformed");
@@ -39,7 +39,7 @@ pub(super) fn hash(extra: &Object, request: &Value, resource: Option<&Value>) ->
 
 fn http_request(params: &Object, request: &Object, resource: Option<&Value>) -> Result<Object, Refusal> {
     let text = |name| request.get(name).and_then(Value::as_str);
-    let is_small_token = |name: &Text| name.as_str().is_some_and(|name| is_token(name) && name == name.to_ascii_lowercase());
+    let is_small_token = |name: &Text| name.as_str().is_some_and(|name| is_token(name) && !name.contains(|letter: char| letter.is_ascii_uppercase()));
     let listed = listed(params, "headers", is_small_token, &UNBOUND_HEADERS);
     let listed = listed.filter(|_| params.len() == 1).ok_or(BINDING_MALFORMED)?;
     let method = text("method").filter(|method| is_token(method)).ok_or(BINDING_MALFORMED)?;
@@ -135,6 +135,6 @@ fn authority(rest: &str) -> &str {
 
 /// SHA-256 of bytes in a row, in hex without a prefix.
 fn sha256(parts: &[&[u8]]) -> String {
-    let digest = parts.iter().fold(Sha256::new(), |digest, part| digest.chain_update(part));
+    let digest = parts.iter().fold(Sha256::new(), Sha256::chain_update);
     bare_hex(&digest.finalize())
 }
