@@ -14,4 +14,5 @@ pub mod starknet;
 pub mod substrate;
 pub mod sui;
 pub mod tempo;
+pub mod ton;
 pub mod tron;

@@ -7,3 +7,4 @@ pub(crate) mod solana;
 pub(crate) mod starknet;
 pub(crate) mod sui;
 pub(crate) mod tron;
+pub(crate) mod tvm;
