@@ -20,9 +20,6 @@ const INDEXED_CRC: [u8; 4] = [0xAC, 0xC3, 0xA7, 0x28];
 
 /// Reads the base64 of a bag.
 pub fn decode_text(text: &Text) -> Result<Cell, Refusal> {
-    if encoding::base64_size(text).is_some_and(|size| size > MAX_BAG) {
-        return Err(BOC_TOO_LARGE);
-    }
     decode(&text.as_str().and_then(encoding::from_base64).ok_or(BOC_MALFORMED)?)
 }
 

@@ -213,8 +213,7 @@ fn levels(data: &Bits, references: &[Cell], kind: Kind, mask: u8) -> Option<[Lev
             }
             _ => {
                 let seen = if matches!(kind, Kind::MerkleProof | Kind::MerkleUpdate) { (level + 1).min(3) } else { level };
-                let deepest = references.iter().map(|cell| cell.level(seen).depth + 1).max().unwrap_or(0);
-                let depth = Some(deepest).filter(|&depth| depth <= MAX_DEPTH)?;
+                let depth = references.iter().map(|cell| cell.level(seen).depth + 1).max().unwrap_or(0);
                 let mut hash = Sha256::new_with_prefix([first_descriptor(references, kind, lower), data.descriptor()]);
                 match below.filter(|_| kind != Kind::Pruned) {
                     Some(below) => hash.update(below.hash),
@@ -229,6 +228,9 @@ fn levels(data: &Bits, references: &[Cell], kind: Kind, mask: u8) -> Option<[Lev
                 Level { hash: hash.finalize().into(), depth }
             }
         };
+        if entry.depth > MAX_DEPTH {
+            return None;
+        }
         below = Some(*entry);
     }
     Some(levels)
