@@ -87,7 +87,7 @@ pub static PAIRINGS: [Entry; 67] = [
     row("x402/exact/starknet", "Starknet", true, false, Some(&pairings::x402::exact::starknet::PAIRING)),
     row("x402/exact/polkadot/lcp-assets-remark", "Polkadot", true, false, Some(&pairings::x402::exact::polkadot::lcp_assets_remark::PAIRING)),
     row("x402/exact/tron/lcp-trc20-memo", "TRON", true, false, Some(&pairings::x402::exact::tron::lcp_trc20_memo::PAIRING)),
-    row("x402/exact/tvm", "TON", true, false, None),
+    row("x402/exact/tvm", "TON", true, false, Some(&pairings::x402::exact::tvm::PAIRING)),
     row("x402/exact/cardano", "Cardano", true, false, Some(&pairings::x402::exact::cardano::PAIRING)),
     row("x402/exact/casper", "Casper", true, false, Some(&pairings::x402::exact::casper::PAIRING)),
     row("x402/exact/ccd", "Concordium", true, false, Some(&pairings::x402::exact::ccd::PAIRING)),

@@ -23,5 +23,6 @@ pub mod structured_field;
 pub mod substrate;
 pub mod sui;
 pub mod tempo;
+pub mod ton;
 pub mod tron;
 pub mod xrpl;

@@ -1,7 +1,7 @@
 //! What the pairings on the XRP Ledger share, whichever protocol they speak.
 
 use crate::{
-    Object, Refusal, Value, encoding,
+    Object, Refusal, Value, encoding, inputs,
     wire::xrpl::{self as wire, MAX_BLOB, Transaction},
 };
 
@@ -57,6 +57,13 @@ pub(crate) fn invoice_id(transaction: &Transaction<'_>) -> Result<[u8; 32], Refu
 /// A member that is a number below 2^32.
 pub(crate) fn uint32(object: &Object, name: &str) -> Option<u32> {
     object.get(name).and_then(Value::as_safe_unsigned).and_then(|number| u32::try_from(number).ok())
+}
+
+/// The buyer's fee and these numbers, as a choice keeps them.
+pub(crate) fn submission_inputs(inputs: &Object, numbers: &[&str]) -> Option<Object> {
+    let fee = inputs::decimal(inputs, "fee").ok().flatten()?;
+    let mut numbers = numbers.iter();
+    numbers.try_fold(Object::new().with("fee", fee), |kept, &name| Some(kept.with(name, inputs.get(name)?.as_safe_unsigned()?)))
 }
 
 /// When and at what cost a transaction is to be taken.

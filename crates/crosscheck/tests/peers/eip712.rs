@@ -12,11 +12,7 @@ use lcp::{
     wire::evm::{Domain, typed_data_digest},
 };
 
-use crate::rows::{Case, cases, text};
-
-/// The first two of the public test keys, which signed the rows: the payer's, and that of who signs vouchers for the payer.
-const KEYS: [&str; 2] =
-    ["0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80", "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d"];
+use crate::rows::{AUTHORIZER, Case, PAYER, cases, text};
 
 const PAIRINGS: [&str; 11] = [
     "mpp/charge/evm/authorization",
@@ -112,7 +108,7 @@ impl Wallet {
 
 #[test]
 fn alloy_signs_what_is_asked() {
-    let mut wallet = Wallet { signers: KEYS.map(|key| key.parse().unwrap()), seen: BTreeMap::new() };
+    let mut wallet = Wallet { signers: [PAYER, AUTHORIZER].map(|key| key.parse().unwrap()), seen: BTreeMap::new() };
     for case in ["x402-evm", "mpp"].into_iter().flat_map(|folder| cases(folder, &PAIRINGS)) {
         let request = case.request();
         let in_steps = case.pairing.id().starts_with("mpp/session/") && !case.within;

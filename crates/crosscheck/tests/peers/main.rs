@@ -4,3 +4,5 @@
 mod eip712;
 mod mpp_credentials;
 mod rows;
+mod solana;
+mod tempo;

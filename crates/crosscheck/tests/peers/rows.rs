@@ -8,6 +8,11 @@ use lcp::{
     registry,
 };
 
+/// The public test key of the payer, which signed the rows.
+pub(crate) const PAYER: &str = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
+/// The one of who signs vouchers for the payer.
+pub(crate) const AUTHORIZER: &str = "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d";
+
 /// A payment of a row that the reference answers without a decline.
 pub(crate) struct Case {
     pub(crate) row: Value,

@@ -81,7 +81,7 @@ impl<'a> SdJwt<'a> {
         }
         let mut claims = resolver.object(&payload, 0, 0)?;
         claims.remove("_sd_alg");
-        if !resolver.disclosures.is_empty() {
+        if resolver.disclosures.values().any(|disclosure| !disclosure.in_place) {
             return Err(SdJwtFault::Unreferenced);
         }
         Ok(Self { signing_input: jwt.signing_input, signature: jwt.signature, header, payload, claims })
@@ -102,26 +102,27 @@ struct Disclosure {
     /// The claim's name; `None` for an element.
     name: Option<Text>,
     value: Value,
+    /// Whether it was put in its place.
+    in_place: bool,
 }
 
 impl Disclosure {
     /// Reads base64url of `[salt, name, value]` or `[salt, value]`.
     fn read(part: &str) -> Result<Self, SdJwtFault> {
         let bytes = encoding::from_base64url(part).ok_or(SdJwtFault::Malformed)?;
-        match &*array(&bytes)? {
-            [Value::String(_), Value::String(name), value] if name != "_sd" && name != "..." => {
-                Ok(Self { name: Some(name.clone()), value: value.clone() })
-            }
-            [Value::String(_), value] => Ok(Self { name: None, value: value.clone() }),
-            _ => Err(SdJwtFault::Malformed),
-        }
+        let (name, value) = match &*array(&bytes)? {
+            [Value::String(_), Value::String(name), value] => (Some(name.clone()), value.clone()),
+            [Value::String(_), value] => (None, value.clone()),
+            _ => return Err(SdJwtFault::Malformed),
+        };
+        Ok(Self { name, value, in_place: false })
     }
 }
 
 /// Puts disclosures in their places.
 #[derive(Default)]
 struct Resolver {
-    /// By their digests; one that is put in its place is taken out.
+    /// By their digests.
     disclosures: HashMap<Text, Disclosure>,
     /// The digests met in `_sd`. None stands there twice, nor among those of elements, whether disclosed or not.
     of_claims: HashSet<Text>,
@@ -152,7 +153,8 @@ impl Resolver {
             let digest = digest.as_text().filter(|digest| self.of_claims.insert((*digest).clone())).ok_or(SdJwtFault::Malformed)?;
             // The digest of an element says nothing here, as a decoy says nothing.
             let Some(name) = self.disclosures.get(digest).and_then(|disclosure| disclosure.name.clone()) else { continue };
-            if object.iter().any(|(taken, _)| *taken == name) || !disclosed.insert(name.clone()) {
+            let is_free = name != "_sd" && name != "..." && !object.iter().any(|(taken, _)| *taken == name);
+            if !is_free || !disclosed.insert(name.clone()) {
                 return Err(SdJwtFault::Malformed);
             }
             let value = self.disclosed(digest, inner, nested)?;
@@ -179,10 +181,12 @@ impl Resolver {
         Ok(resolved)
     }
 
-    /// The value of the disclosure of that digest, if there is one left.
+    /// The value of the disclosure of that digest, if it is disclosed.
     fn disclosed(&mut self, digest: &Text, depth: usize, nested: usize) -> Result<Option<Value>, SdJwtFault> {
-        let Some(disclosure) = self.disclosures.remove(digest) else { return Ok(None) };
-        self.value(&disclosure.value, depth, deeper(nested, MAX_NESTED)?).map(Some)
+        let Some(disclosure) = self.disclosures.get_mut(digest) else { return Ok(None) };
+        disclosure.in_place = true;
+        let value = disclosure.value.clone();
+        self.value(&value, depth, deeper(nested, MAX_NESTED)?).map(Some)
     }
 }
 
@@ -307,6 +311,8 @@ mod tests {
         assert_eq!(read(placed(vec![place("decoy"); 2]), &[]), malformed);
         assert_eq!(read(listed(digests(&[&a])).with("nested", listed(digests(&[&a]))), &[&a]), malformed);
         assert_eq!(read(placed(vec![place(&a)]), &[&a]), malformed);
+        assert_eq!(read(listed(digests(&[&a])).with("list", [place(&a)]), &[&a]), malformed);
+        assert_eq!(read(Object::new().with("nested", listed(digests(&[&a]))).with("list", [place(&a)]), &[&a]), malformed);
         assert_eq!(read(listed(digests(&[&a])).with("a", 2u32), &[&a]), malformed);
         let same_name = encoded(["other".into(), "a".into(), 2u32.into()]);
         assert_eq!(read(listed(digests(&[&a, &same_name])), &[&a, &same_name]), malformed);
@@ -315,6 +321,7 @@ mod tests {
         assert!(read(listed(digests(&[&b])).with("list", [place(&b)]), &[&b]).is_ok());
         assert_eq!(read(listed(digests(&[&b])), &[&b]), Err(SdJwtFault::Unreferenced));
         assert_eq!(read(Object::new(), &[&a]), Err(SdJwtFault::Unreferenced));
+        assert_eq!(read(Object::new(), &[&claim("_sd", 1u32)]), Err(SdJwtFault::Unreferenced));
     }
 
     #[test]

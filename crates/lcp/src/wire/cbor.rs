@@ -118,7 +118,9 @@ impl<'a> Item<'a> {
             }
             Data::List(items) => {
                 head(4, items.len() as u64);
-                items.iter().for_each(|item| item.append_identity(rule, identity));
+                for item in items {
+                    item.append_identity(rule, identity);
+                }
             }
             Data::Map(entries) => {
                 head(5, entries.len() as u64);

@@ -13,4 +13,5 @@ pub(crate) mod starknet;
 pub(crate) mod stellar;
 pub(crate) mod sui;
 pub(crate) mod tron;
+pub(crate) mod tvm;
 pub(crate) mod xrpl;

@@ -72,8 +72,8 @@ const LOGIC_SIG: Form = Form::Tuple(&[
     field("sig", SIGNATURE),
     field("msig", MULTISIG),
     field("lmsig", MULTISIG),
-    field("arg", Form::List(&Form::Bytes)),
     Field { name: "pqsig", form: POST_QUANTUM_SIG, of: Of::OneReader },
+    field("arg", Form::List(&Form::Bytes)),
 ]);
 
 const POST_QUANTUM_SIG: Form = Form::Tuple(&[field("sch", Form::Fixed(2)), field("slt", U8), field("pk", Form::Bytes), field("sig", Form::Bytes)]);

@@ -100,3 +100,63 @@ fn crc16(bytes: &[u8]) -> u16 {
         })
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn checksums_are_xmodem() {
+        assert_eq!(crc16(b"123456789"), 0x31C3);
+        assert_eq!(crc16(b""), 0);
+    }
+
+    #[test]
+    fn strkeys_are_canonical() {
+        // The examples of SEP-23.
+        let account = "GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ";
+        let muxed = "MA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVAAAAAAAAAAAAAJLK";
+        let Some(Address::Account(key)) = Address::parse(account) else { panic!("{account}") };
+        let expected = Address::Muxed { key, id: 1 << 63 };
+        assert_eq!(Address::parse(muxed), Some(expected));
+        assert_eq!(expected.to_string(), muxed);
+        for refused in [
+            // A letter more or less, another letter, other letters, unused bits set, padding.
+            "GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSG",
+            "GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZA",
+            "GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGA",
+            &account.to_lowercase(),
+            "MA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVAAAAAAAAAAAAAJLL",
+            "MA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVAAAAAAAAAAAAAJLK===",
+            "",
+        ] {
+            assert_eq!(Address::parse(refused), None, "{refused}");
+        }
+        // A key to sign transactions by, a secret, an account with the length of a subaccount, and the other way round.
+        let strkey = |version: u8, payload: &[u8]| {
+            let mut bytes = [&[version], payload].concat();
+            bytes.extend(crc16(&bytes).to_le_bytes());
+            BASE32_NOPAD.encode(&bytes)
+        };
+        for refused in [strkey(19 << 3, &key), strkey(18 << 3, &key), strkey(ACCOUNT, &[7; 40]), strkey(MUXED, &key)] {
+            assert_eq!(Address::parse(&refused), None, "{refused}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn round_trip(key: [u8; 32], id: u64) {
+            for address in [Address::Account(key), Address::Contract(key), Address::Muxed { key, id }] {
+                prop_assert_eq!(Address::parse(&address.to_string()), Some(address));
+            }
+        }
+
+        /// A text that is read is the one text of its address.
+        #[test]
+        fn any_text(text in "[GMC][A-Z2-7]{54,70}|\\PC{0,80}") {
+            prop_assert!(Address::parse(&text).is_none_or(|address| address.to_string() == text));
+        }
+    }
+}

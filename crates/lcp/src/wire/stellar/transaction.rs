@@ -7,7 +7,7 @@ use super::{
     types::{
         ADDRESS, ADDRESS_VALUE, AFTER_BUMPED, AFTER_OPERATIONS, BEFORE_BUMPED, BEFORE_OPERATIONS, BY_ADDRESS, BY_ADDRESS_V2, BY_SOURCE, CALL,
         CREDENTIALS, FEE_BUMP, HOST_FUNCTION, INT128_VALUE, INVOCATION, INVOKE_HOST_FUNCTION, MAX_OPERATIONS, MAX_SYMBOL, MUXED_ACCOUNT, OPERATION,
-        TRANSACTION_V1, VALUE,
+        OPERATION_SOURCE, TRANSACTION_V1, VALUE,
     },
     xdr::{self, Span},
 };
@@ -96,8 +96,8 @@ impl<'a> Transaction<'a> {
         xdr::read(&mut reader, &BEFORE_OPERATIONS)?;
         let count = xdr::uint32(&mut reader).filter(|&count| count <= MAX_OPERATIONS)?;
         let mut invocation = None;
-        if count == 1 {
-            invocation = Invocation::read_operation(&mut reader)?;
+        if count == 1 && Invocation::is_next(reader)? {
+            invocation = Some(Invocation::read(&mut reader)?);
         } else {
             for _ in 0..count {
                 xdr::read(&mut reader, &OPERATION)?;
@@ -152,19 +152,19 @@ pub struct Invocation<'a> {
 }
 
 impl<'a> Invocation<'a> {
-    /// Takes an operation; the inner `None` is another operation.
-    fn read_operation(reader: &mut Reader<'a>) -> Option<Option<Self>> {
-        let mut body = *reader;
-        let source = if xdr::flag(&mut body)? { Some(account(&mut body)?) } else { None };
-        if xdr::uint32(&mut body)? != INVOKE_HOST_FUNCTION {
-            xdr::read(reader, &OPERATION)?;
-            return Some(None);
-        }
-        let function = xdr::read(&mut body, &HOST_FUNCTION).filter(|function| function.levels <= MAX_LEVELS)?.bytes;
-        let count = xdr::uint32(&mut body)?;
-        let entries = (0..count).map(|_| Entry::read(&mut body)).collect::<Option<_>>()?;
-        *reader = body;
-        Some(Some(Self { source, function, entries }))
+    /// Whether the next operation is one.
+    fn is_next(mut ahead: Reader<'_>) -> Option<bool> {
+        xdr::read(&mut ahead, &OPERATION_SOURCE)?;
+        Some(xdr::uint32(&mut ahead)? == INVOKE_HOST_FUNCTION)
+    }
+
+    fn read(reader: &mut Reader<'a>) -> Option<Self> {
+        let source = if xdr::flag(reader)? { Some(account(reader)?) } else { None };
+        expect(reader, INVOKE_HOST_FUNCTION)?;
+        let function = xdr::read(reader, &HOST_FUNCTION).filter(|function| function.levels <= MAX_LEVELS)?.bytes;
+        let count = xdr::uint32(reader)?;
+        let entries = (0..count).map(|_| Entry::read(reader)).collect::<Option<_>>()?;
+        Some(Self { source, function, entries })
     }
 
     /// The transfer that it asks for, if that is what it does.
@@ -316,5 +316,248 @@ impl Unsigned {
         const PUBLIC_KEY: &[u8] = b"\0\0\0\x0F\0\0\0\x0Apublic_key\0\0\0\0\0\x0D\0\0\0\x20";
         const SIGNATURE: &[u8] = b"\0\0\0\x0F\0\0\0\x09signature\0\0\0\0\0\0\x0D\0\0\0\x40";
         [&self.before, LIST_OF_MAP, PUBLIC_KEY, &self.key, SIGNATURE, signature, &self.behind].concat()
+    }
+}
+
+/// Transactions to test with.
+#[cfg(test)]
+pub(crate) mod sample {
+    use super::Address;
+
+    pub(crate) const PAYER: [u8; 32] = [7; 32];
+    pub(crate) const SELLER: [u8; 32] = [8; 32];
+    pub(crate) const TOKEN: [u8; 32] = [6; 32];
+
+    pub(crate) fn words(words: &[u32]) -> Vec<u8> {
+        words.iter().flat_map(|word| word.to_be_bytes()).collect()
+    }
+
+    fn address(address: Address) -> Vec<u8> {
+        match address {
+            Address::Account(key) => [words(&[0, 0]), key.to_vec()].concat(),
+            Address::Contract(contract) => [words(&[1]), contract.to_vec()].concat(),
+            Address::Muxed { key, id } => [words(&[2]), id.to_be_bytes().to_vec(), key.to_vec()].concat(),
+        }
+    }
+
+    /// A call of a token's function with the arguments of a transfer.
+    pub(crate) fn call(function: &[u8; 8], from: Address, to: Address, amount: i128) -> Vec<u8> {
+        let head = [words(&[0, 1]), TOKEN.to_vec(), words(&[8]), function.to_vec(), words(&[3])];
+        let arguments = [words(&[18]), address(from), words(&[18]), address(to), words(&[10]), amount.to_be_bytes().to_vec()];
+        [head.concat(), arguments.concat()].concat()
+    }
+
+    pub(crate) fn transfer(to: Address) -> Vec<u8> {
+        call(b"transfer", Address::Account(PAYER), to, 1000)
+    }
+
+    /// An entry by an address, of credentials of version 1 or 2, not yet signed.
+    pub(crate) fn entry(version: u32, by: Address, call: &[u8]) -> Vec<u8> {
+        let nonce = [5; 8];
+        [&words(&[version]), &address(by), &nonce[..], &words(&[0]), &words(&[1]), call, &words(&[0])].concat()
+    }
+
+    /// An entry by the source account.
+    pub(crate) fn source_entry(call: &[u8]) -> Vec<u8> {
+        [&words(&[0]), call, &words(&[0])].concat()
+    }
+
+    /// An envelope from the seller's account, of operations.
+    pub(crate) fn envelope(operations: &[Vec<u8>]) -> Vec<u8> {
+        envelope_from(&SELLER, operations)
+    }
+
+    /// An envelope from an account, of operations.
+    pub(crate) fn envelope_from(source: &[u8; 32], operations: &[Vec<u8>]) -> Vec<u8> {
+        let count = u32::try_from(operations.len()).unwrap();
+        // Fee, sequence number, no preconditions, no memo.
+        let before = [words(&[2, 0]), source.to_vec(), words(&[100, 0, 9, 0, 0, count])];
+        [before.concat(), operations.concat(), words(&[0, 0])].concat()
+    }
+
+    /// The operation that makes a call, with its entries.
+    pub(crate) fn invoke(call: &[u8], entries: &[Vec<u8>]) -> Vec<u8> {
+        [words(&[0, 24]), call.to_vec(), words(&[u32::try_from(entries.len()).unwrap()]), entries.concat()].concat()
+    }
+
+    /// A transfer that its payer is to sign.
+    pub(crate) fn simulated(to: Address) -> Vec<u8> {
+        let call = transfer(to);
+        envelope(&[invoke(&call, &[entry(1, Address::Account(PAYER), &call)])])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{
+        sample::{PAYER, SELLER, TOKEN, call, entry, envelope, invoke, simulated, source_entry, transfer, words},
+        *,
+    };
+
+    const PAYEE: Address = Address::Muxed { key: SELLER, id: 3 };
+
+    #[test]
+    fn a_transfer_is_read() {
+        let envelope = simulated(PAYEE);
+        let transaction = Transaction::read(&envelope).unwrap();
+        assert_eq!((transaction.source, transaction.bumped), (SELLER, false));
+        let invocation = transaction.invocation.as_ref().unwrap();
+        let expected = Transfer { contract: TOKEN, from: Address::Account(PAYER), to: PAYEE, amount: 1000 };
+        assert_eq!((invocation.transfer(), invocation.source), (Some(expected), None));
+        let entry = invocation.entries_of(expected.from).next().unwrap();
+        assert_eq!(entry.transfer(), Some(expected));
+        assert!(entry.allows(invocation) && !entry.is_too_deep());
+        assert_eq!(invocation.entries_of(PAYEE).count(), 0);
+    }
+
+    #[test]
+    fn only_a_call_of_transfer_is_one() {
+        let from = Address::Account(PAYER);
+        let read = |call: &[u8]| Transaction::read(&envelope(&[invoke(call, &[])])).unwrap().invocation.unwrap().transfer();
+        assert!(read(&call(b"transfer", from, from, -1)).is_some());
+        assert_eq!(read(&call(b"Transfer", from, from, 1)), None);
+        // Three arguments, of which the last is an amount; a fourth; a payee that is a pool.
+        let good = transfer(PAYEE);
+        let place = 52;
+        assert_eq!(good[place..place + 4], [0, 0, 0, 3]);
+        assert_eq!(read(&[&good[..place], &words(&[4]), &good[place + 4..], &words(&[1])].concat()), None);
+        assert_eq!(read(&[&good[..good.len() - 20], &words(&[9]), &[0; 16]].concat()), None);
+        let contract_payee = transfer(Address::Contract([9; 32]));
+        let pool = contract_payee.len() - 20 - 36;
+        assert_eq!(contract_payee[pool..pool + 4], [0, 0, 0, 1]);
+        assert_eq!(read(&[&contract_payee[..pool], &words(&[4]), &contract_payee[pool + 4..]].concat()), None);
+    }
+
+    #[test]
+    fn envelopes_are_of_version_1_or_bumped() {
+        let inner = simulated(PAYEE);
+        let bumped = |tail: &[u32]| [words(&[5, 0]), SELLER.to_vec(), words(&[0, 900]), inner.clone(), words(tail)].concat();
+        assert!(Transaction::read(&bumped(&[0, 0])).unwrap().bumped);
+        assert!(Transaction::read(&bumped(&[1, 0])).is_none());
+        for kind in [0, 1, 3, 5] {
+            let other = [&words(&[kind]), &inner[4..]].concat();
+            assert!(Transaction::read(&other).is_none(), "{kind}");
+        }
+        assert!(Transaction::read(&[&inner[..], &[0]].concat()).is_none());
+        assert!(Transaction::read(&vec![0; MAX_ENVELOPE + 4]).is_none());
+    }
+
+    #[test]
+    fn one_operation_invokes() {
+        let call = transfer(PAYEE);
+        let invoke = invoke(&call, &[]);
+        let invokes = |operations: &[Vec<u8>]| Transaction::read(&envelope(operations)).map(|read| read.invocation.is_some());
+        assert_eq!(invokes(&[]), Some(false));
+        assert_eq!(invokes(&[invoke.clone(), invoke.clone()]), Some(false));
+        // Inflation, and an operation that there is not.
+        assert_eq!(invokes(&[words(&[0, 9])]), Some(false));
+        assert_eq!(invokes(&[words(&[0, 27])]), None);
+        let own_source = [words(&[1, 0]), PAYER.to_vec(), invoke[4..].to_vec()].concat();
+        let envelope = envelope(&[own_source]);
+        assert_eq!(Transaction::read(&envelope).unwrap().invocation.unwrap().source, Some(PAYER));
+    }
+
+    /// A value in so many lists.
+    fn nested(levels: usize) -> Vec<u8> {
+        [words(&[16, 1, 1].repeat(levels)), words(&[1])].concat()
+    }
+
+    #[test]
+    fn depth_is_bounded_where_a_payment_is_read() {
+        let call = transfer(PAYEE);
+        let payer = Address::Account(PAYER);
+        let signed = |levels| {
+            let entry = entry(1, payer, &call);
+            // The signature stands behind version, address, nonce and expiration.
+            [&entry[..56], &nested(levels), &entry[60..]].concat()
+        };
+        let too_deep = |entry: &[u8]| {
+            let envelope = envelope(&[invoke(&call, &[entry.to_vec()])]);
+            Transaction::read(&envelope).unwrap().invocation.unwrap().entries[0].is_too_deep()
+        };
+        assert!(!too_deep(&signed(64)) && too_deep(&signed(65)));
+        let chain = |count: usize| {
+            let tree: Vec<u8> = [&call[..], &words(&[1])].concat().repeat(count - 1);
+            [&entry(1, payer, &[])[..60], &tree, &call, &words(&[0])].concat()
+        };
+        assert!(!too_deep(&chain(20)));
+        // A call deeper than that is none, beside another operation it is.
+        let deep = |levels| [words(&[0, 1]), TOKEN.to_vec(), words(&[0, 1]), nested(levels)].concat();
+        let reads = |operations: &[Vec<u8>]| Transaction::read(&envelope(operations)).is_some();
+        assert!(reads(&[invoke(&deep(64), &[])]) && !reads(&[invoke(&deep(65), &[])]));
+        assert!(reads(&[invoke(&deep(65), &[]), words(&[0, 9])]));
+    }
+
+    #[test]
+    fn signing_puts_expiration_and_signature_in_their_places() {
+        let payer = Address::Account(PAYER);
+        let call = transfer(PAYEE);
+        for version in [1, 2] {
+            let envelope = envelope(&[invoke(&call, &[source_entry(&call), entry(version, payer, &call)])]);
+            let transaction = Transaction::read(&envelope).unwrap();
+            let invocation = transaction.invocation.as_ref().unwrap();
+            assert!(transaction.unsigned(&invocation.entries[0], 9, Network::Testnet, true).is_none());
+            for keeps_source in [true, false] {
+                let entry = &invocation.entries[1];
+                let unsigned = transaction.unsigned(entry, 9, Network::Testnet, keeps_source).unwrap();
+                let network = "cee0302d59844d32bdca915c8203dd44b33fbb7edc19051ea37abedf28ecd472";
+                let address = if version == 2 { [words(&[0, 0]), PAYER.to_vec()].concat() } else { vec![] };
+                let network = crate::encoding::from_hex(&format!("0x{network}")).unwrap();
+                let expected = [words(&[8 + version]), network, vec![5; 8], words(&[9]), address, call.clone(), words(&[0])].concat();
+                assert_eq!(unsigned.preimage(), expected);
+
+                let signed = unsigned.signed(&[3; 64]);
+                let read = Transaction::read(&signed).unwrap();
+                assert_eq!(read.source, if keeps_source { SELLER } else { [0; 32] });
+                let again = read.invocation.as_ref().unwrap();
+                assert!(again.entries[1].allows(again));
+                // Signed once more with the same, it stays as it is.
+                let twice = read.unsigned(&again.entries[1], 9, Network::Testnet, true).unwrap();
+                assert_eq!((twice.signed(&[3; 64]), twice.preimage()), (signed.clone(), unsigned.preimage()));
+                assert!(signed.windows(64).any(|bytes| bytes == [3; 64]) && signed.windows(10).any(|bytes| bytes == b"public_key"));
+            }
+        }
+    }
+
+    #[test]
+    fn a_subaccounts_source_is_kept_or_left_out() {
+        let call = transfer(PAYEE);
+        let plain = simulated(PAYEE);
+        let muxed = [words(&[2, 0x100, 0, 1]), SELLER.to_vec(), plain[40..].to_vec()].concat();
+        let transaction = Transaction::read(&muxed).unwrap();
+        assert_eq!(transaction.source, SELLER);
+        let entry = &transaction.invocation.as_ref().unwrap().entries[0];
+        let signed = |keeps| transaction.unsigned(entry, 9, Network::Pubnet, keeps).unwrap().signed(&[3; 64]);
+        assert_eq!(signed(true).len(), signed(false).len() + 8);
+        assert_eq!(signed(false)[4..40], [0; 36]);
+        assert!(entry.transfer().is_some() && call.len() > 40);
+    }
+
+    proptest! {
+        /// Whatever is read as a transfer can be signed, and is the same transfer then.
+        #[test]
+        fn changed_envelopes(place in 0..400usize, byte: u8, version in 1..=2u32) {
+            let call = transfer(PAYEE);
+            let mut bytes = envelope(&[invoke(&call, &[entry(version, Address::Account(PAYER), &call)])]);
+            let place = place % bytes.len();
+            bytes[place] = byte;
+            let Some(transaction) = Transaction::read(&bytes) else { return Ok(()) };
+            let Some(invocation) = &transaction.invocation else { return Ok(()) };
+            for (nth, entry) in invocation.entries.iter().enumerate() {
+                let Some(unsigned) = transaction.unsigned(entry, 77, Network::Testnet, true) else { continue };
+                let signed = unsigned.signed(&[1; 64]);
+                let read = Transaction::read(&signed).unwrap();
+                let again = read.invocation.as_ref().unwrap();
+                prop_assert_eq!(again.transfer(), invocation.transfer());
+                prop_assert_eq!(again.entries[nth].allows(again), entry.allows(invocation));
+            }
+        }
+
+        #[test]
+        fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let _ = Transaction::read(&[&words(&[2])[..], &bytes].concat());
+        }
     }
 }

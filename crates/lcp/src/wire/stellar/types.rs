@@ -183,7 +183,8 @@ static OPERATION_BODY: Type = Union(&[
     (26, &EXTENSION),
 ]);
 pub(super) const INVOKE_HOST_FUNCTION: u32 = 24;
-pub(super) static OPERATION: Type = Struct(&[&Optional(&MUXED_ACCOUNT), &OPERATION_BODY]);
+pub(super) static OPERATION_SOURCE: Type = Optional(&MUXED_ACCOUNT);
+pub(super) static OPERATION: Type = Struct(&[&OPERATION_SOURCE, &OPERATION_BODY]);
 pub(super) const MAX_OPERATIONS: u32 = 100;
 
 // Transactions.

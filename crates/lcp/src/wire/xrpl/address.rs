@@ -38,3 +38,34 @@ pub fn account_id(address: &str) -> Option<AccountId> {
 pub fn is_address_form(text: &str) -> bool {
     text.strip_prefix('r').is_some_and(|letters| (24..=34).contains(&letters.len()) && letters.bytes().all(base58::is_letter))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_hold_their_checksum() {
+        assert_eq!(account_id("rrrrrrrrrrrrrrrrrrrrBZbvji"), Some([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]));
+        assert!(account_id("rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh").is_some());
+        for refused in [
+            "rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTj",
+            "rHb9CJAWyB4rj91VRWn96DkukG4bwdtyThr",
+            "Hb9CJAWyB4rj91VRWn96DkukG4bwdtyTh",
+            "rhb9cjawyb4rj91vrwn96dkukg4bwdtyth",
+            // A seed's letter, a zero, and a text of another kind.
+            "snoPBrXtMeMyMHUVTgbuqAfg1SUTb",
+            "rHb9CJAWyB4rj91VRWn96DkukG4bwdty0h",
+            "XVLhHMPHU98es4dbozjVtdWzVrDjtV5AqEL4xcZj5whKbmc",
+            "",
+        ] {
+            assert_eq!(account_id(refused), None, "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_form_is_of_25_to_35_letters() {
+        let of = |length: usize| is_address_form(&format!("r{}", "1".repeat(length - 1)));
+        assert!(of(25) && of(35) && !of(24) && !of(36));
+        assert!(!is_address_form(&"x".repeat(25)) && !is_address_form(&format!("r{}0", "1".repeat(25))));
+    }
+}

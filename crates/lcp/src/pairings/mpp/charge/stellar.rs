@@ -3,7 +3,7 @@
 use crate::{
     Hash, Object, Refusal, Value,
     account::Account,
-    encoding::uint128,
+    encoding::{hex_into, uint128},
     mpp::{
         INPUT_MISSING, Method, Mpp, NO_PAYABLE_OPTION, Offer,
         challenge::EXPIRES_REQUIRED,
@@ -67,13 +67,9 @@ impl Terms {
         if !sent || !allowed {
             return Err(NO_ADDRESS_AUTH);
         }
-        hash.and_then(Value::as_str).filter(|hash| is_hash(hash)).ok_or(CREDENTIAL_MALFORMED)?;
+        hash.and_then(Value::as_str).and_then(|hash| hex_into(hash, &mut [0; 32])).ok_or(CREDENTIAL_MALFORMED)?;
         self.charge.judge_payee(&transfer)
     }
-}
-
-fn is_hash(text: &str) -> bool {
-    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 impl Method for Stellar {

@@ -4,7 +4,6 @@ use crate::{
     Hash, Object, Refusal, Value,
     account::Account,
     encoding::{is_decimal, uint64},
-    inputs,
     mpp::{
         CARRIER_NOT_CHALLENGE, INPUT_MALFORMED, INPUT_MISSING, Method, Mpp, NO_PAYABLE_OPTION, Offer, REQUEST_MALFORMED,
         challenge::EXPIRES_REQUIRED,
@@ -75,7 +74,7 @@ fn amount(request: &Object) -> Option<Value> {
         Value::Object(token) => {
             let text = |name| token.get(name).and_then(Value::as_str);
             let named = match token.len() {
-                1 => text("mpt_issuance_id").is_some_and(|id| id.len() == 48 && is_hex(id)),
+                1 => text("mpt_issuance_id").is_some_and(|id| is_bytes(id, 24)),
                 2 => text("currency").is_some_and(is_currency) && text("issuer").is_some_and(is_address_form),
                 _ => false,
             };
@@ -98,13 +97,14 @@ fn is_currency(text: &str) -> bool {
     let is_letter = |letter: u8| letter.is_ascii_alphanumeric() || b"?!@#$%^&*<>(){}[]|".contains(&letter);
     match text.len() {
         3 => text != "XRP" && text.bytes().all(is_letter),
-        40 => is_hex(text),
+        40 => is_bytes(text, 20),
         _ => false,
     }
 }
 
-fn is_hex(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_hexdigit())
+/// Whether the text is so many bytes in hex.
+fn is_bytes(text: &str, count: usize) -> bool {
+    xrpl::bare_hex(text).is_some_and(|bytes| bytes.len() == count)
 }
 
 impl Method for Xrpl {
@@ -122,13 +122,8 @@ impl Method for Xrpl {
 
     fn choose(&self, _offer: &Offer<'_>, buyer: &Buyer<'_>) -> Result<Object, Refusal> {
         let account = Account::parse(buyer.account).filter(|account| is_address_form(&account.address)).ok_or(NO_PAYABLE_OPTION)?;
-        let uint = |name| buyer.inputs.get(name).and_then(Value::as_safe_unsigned).ok_or(INPUT_MISSING);
-        let fee = inputs::decimal(buyer.inputs, "fee").ok().flatten().ok_or(INPUT_MISSING)?;
-        Ok(Object::new()
-            .with("account", account.address)
-            .with("fee", fee)
-            .with("sequence", uint("sequence")?)
-            .with("lastLedgerSequence", uint("lastLedgerSequence")?))
+        let chosen = xrpl::submission_inputs(buyer.inputs, &["sequence", "lastLedgerSequence"]).ok_or(INPUT_MISSING)?;
+        Ok(chosen.with("account", account.address))
     }
 
     fn build(&self, chosen: &Choice<'_>) -> Result<Box<dyn Unsigned>, Refusal> {

@@ -83,9 +83,6 @@ fn is_unnamed(id: &Value) -> bool {
     id.as_str() == Some("")
 }
 
-/// The members of the buyer's `xrpl` that are numbers.
-const NUMBERS: [&str; 3] = ["settleDelay", "sequence", "lastLedgerSequence"];
-
 impl Method for Xrpl {
     fn id(&self) -> &'static str {
         "mpp/session/xrpl"
@@ -105,13 +102,9 @@ impl Method for Xrpl {
         let given = buyer.inputs.get("xrpl").and_then(Value::as_object).ok_or(INPUT_MISSING)?;
         let key = given.get("publicKey").and_then(Value::as_str).and_then(|key| key.strip_prefix("0x"));
         let key = key.filter(|key| is_filled_hex(key)).ok_or(INPUT_MISSING)?;
-        let fee = inputs::decimal(given, "fee").ok().flatten().ok_or(INPUT_MISSING)?;
-        let mut kept = Object::new().with("publicKey", key).with("fee", fee);
-        for name in NUMBERS {
-            kept.set(name, given.get(name).and_then(Value::as_safe_unsigned).ok_or(INPUT_MISSING)?);
-        }
+        let submission = xrpl::submission_inputs(given, &["settleDelay", "sequence", "lastLedgerSequence"]).ok_or(INPUT_MISSING)?;
         let cancel_after = inputs::member(given, "cancelAfter", Value::as_safe_unsigned).map_err(|Malformed| INPUT_MISSING)?;
-        let kept = kept.with_some("cancelAfter", cancel_after);
+        let kept = submission.with("publicKey", key).with_some("cancelAfter", cancel_after);
         Ok(Object::new().with("from", account.address).with("now", buyer.now).with("deposit", deposit).with("xrpl", kept))
     }
 

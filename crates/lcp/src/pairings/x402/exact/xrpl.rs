@@ -4,7 +4,6 @@ use crate::{
     Hash, Object, Refusal, Value,
     account::Account,
     encoding::is_decimal,
-    inputs,
     pairing::{Buyer, Choice, Unsigned},
     wire::xrpl::{account_id, is_address_form},
     x402::{
@@ -116,13 +115,8 @@ impl Scheme for Xrpl {
         }
         let offer = Offer::of(order.option()?)?;
         let number = if offer.takes_tickets() { "ticketSequence" } else { "sequence" };
-        let uint = |name| buyer.inputs.get(name).and_then(Value::as_safe_unsigned).ok_or(INPUT_MISSING);
-        let fee = inputs::decimal(buyer.inputs, "fee").ok().flatten().ok_or(INPUT_MISSING)?;
-        Ok(Object::new()
-            .with("account", account.address.as_str())
-            .with("fee", fee)
-            .with(number, uint(number)?)
-            .with("lastLedgerSequence", uint("lastLedgerSequence")?))
+        let chosen = xrpl::submission_inputs(buyer.inputs, &[number, "lastLedgerSequence"]).ok_or(INPUT_MISSING)?;
+        Ok(chosen.with("account", account.address.as_str()))
     }
 
     fn build(&self, chosen: &Choice<'_>) -> Result<Box<dyn Unsigned>, Refusal> {
