@@ -12,7 +12,8 @@ use lcp::{
     pairing::{Buyer, Choice},
     registry,
     wire::{
-        evm, rlp, solana,
+        bolt11::Invoice,
+        evm, hedera, rlp, solana,
         structured_field::{MAX_LENGTH, MAX_MEMBERS, dictionary},
         tempo::{
             self,
@@ -46,11 +47,21 @@ pub const TARGETS: &[Target] = &[
     ("tempo_transaction", tempo_transaction),
     ("tempo_key_authorization", tempo_key_authorization),
     ("solana_transaction", solana_transaction),
+    ("hedera_transaction", hedera_transaction),
+    ("invoice", invoice),
     ("mcp_line", mcp_line),
 ];
 
 /// Each of these pays documents of its own networks.
-const ACCOUNTS: [&str; 3] = [ACCOUNT, "cloudflare:402:agent", "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1:H114TvVMTRoh9Aar3vdpfyxEVLdSDH4oi4xihVuWAgWN"];
+const ACCOUNTS: [&str; 7] = [
+    ACCOUNT,
+    "cloudflare:402:agent",
+    "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1:H114TvVMTRoh9Aar3vdpfyxEVLdSDH4oi4xihVuWAgWN",
+    "hedera:testnet:0.0.5555",
+    "hedera:testnet:0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+    "lnbtc:000000000933ea01ad0ee984209779ba:buyer",
+    "lnbtc:000000000019d6689c085ae165831e93:buyer",
+];
 
 const ACCOUNT: &str = "eip155:84532:0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
 
@@ -100,6 +111,11 @@ pub fn document(data: &[u8]) {
         .with("currency", "usd")
         .with("merchant_id", "acct_1")
         .with("expires_at", "2027-01-01T00:00:00Z")
+        .with("node", "0.0.3")
+        .with("validStart", Object::new().with("seconds", "1790000000").with("nanos", 5u32))
+        .with("maxFee", "100000000")
+        .with("request", Object::new().with("method", "GET").with("url", "https://api.seller.example/a?b=1"))
+        .with("returnInvoice", "lnbc1back")
         .with("tokenDomain", Object::new().with("name", "USDC").with("version", "2"));
     let h = lcp::ConfirmedHash::rehash(ATR);
     for pairing in registry::PAIRINGS.iter().filter_map(|entry| entry.pairing) {
@@ -264,6 +280,23 @@ pub fn solana_transaction(data: &[u8]) {
     }
     let read = solana::Transaction::read(Some(&encoding::base64(data).into()));
     assert!(read.is_err() || data.len() <= solana::MAX_WIRE);
+}
+
+/// The memo of a Hedera transaction fits the network's limit, and a list that stands twice has no other.
+pub fn hedera_transaction(data: &[u8]) {
+    let Ok(memo) = hedera::memo(data) else { return };
+    assert!(memo.len() <= 100);
+    let twice = [data, data].concat();
+    assert!(hedera::memo(&twice).map_or(true, |again| again == memo));
+}
+
+/// An invoice of Lightning reads the same in letters of the other case, and expires in a time that can be counted.
+pub fn invoice(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let Ok(invoice) = Invoice::decode(&text.into()) else { return };
+    assert!(invoice.expires() < 1 << 51);
+    assert_eq!(Invoice::decode(&text.to_lowercase().into()), Ok(invoice.clone()));
+    assert_eq!(Invoice::decode(&text.to_uppercase().into()), Ok(invoice));
 }
 
 /// A line from an MCP client: whatever it is, the session goes on and a ping behind it is answered.
