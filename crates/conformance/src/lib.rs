@@ -1,6 +1,7 @@
 //! Replays recorded rows against the gate, directly or through its MCP server, and asks the reference for fresh ones.
 
 pub mod compare;
+pub mod guide;
 pub mod library;
 pub mod mcp;
 pub mod oracle;

@@ -6,7 +6,7 @@ use std::{
     process::ExitCode,
 };
 
-use conformance::{oracle, pairings, replay};
+use conformance::{guide, oracle, pairings, replay};
 use lexopt::prelude::*;
 
 const USAGE: &str = "\
@@ -18,7 +18,7 @@ replay runs the recorded rows in each DIR (*.jsonl and *.jsonl.gz, in folders be
 oracle asks the public Python package for N fresh mutants of each file of recorded rows, and replays those. It needs
 python3; the package is installed with pip into the cache folder.
 
-pairings writes the README's table of pairings from the registry.
+pairings writes the README's table of pairings and docs/pairings.md, from the registry and the recorded rows.
 
   --pairing PREFIX  only rows whose pairing starts so; may be repeated
   --filter TEXT     only rows whose id holds this text
@@ -90,6 +90,9 @@ fn command() -> Result<ExitCode, lexopt::Error> {
             let readme = std::fs::read_to_string(&file).map_err(|error| error.to_string())?;
             let written = pairings::written_into(&readme).ok_or("the README has no place for the table")?;
             std::fs::write(&file, written).map_err(|error| error.to_string())?;
+            let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+            let guide = guide::written(&root.join("vectors")).map_err(|error| error.to_string())?;
+            std::fs::write(root.join("docs/pairings.md"), guide).map_err(|error| error.to_string())?;
             Ok(ExitCode::SUCCESS)
         }
         Some(Long("help")) => {

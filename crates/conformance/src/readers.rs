@@ -6,11 +6,14 @@
 use lcp::{
     Hash, Object, Value,
     account::Account,
-    encoding, json, link,
+    encoding,
+    jose::{Compact, SdJwt, unverified_payload},
+    json, link,
     pairing::{Buyer, Choice},
     registry,
     wire::{
         evm, rlp, solana,
+        structured_field::{MAX_LENGTH, MAX_MEMBERS, dictionary},
         tempo::{
             self,
             channel::{Opening, Release},
@@ -32,6 +35,9 @@ pub const TARGETS: &[Target] = &[
     ("document", document),
     ("payment", payment),
     ("permission_context", permission_context),
+    ("token", token),
+    ("sd_jwt", sd_jwt),
+    ("structured_field", structured_field),
     ("agreement_answer", agreement_answer),
     ("hold", hold),
     ("within", within),
@@ -90,6 +96,10 @@ pub fn document(data: &[u8]) {
         .with("recentBlockhash", "439bvEwoZYj9kQfuXnDqffdKRrjt6B9XYEbVGns7mvFn")
         .with("tokenProgram", "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA")
         .with("spender", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
+        .with("max_amount", 19_900u32)
+        .with("currency", "usd")
+        .with("merchant_id", "acct_1")
+        .with("expires_at", "2027-01-01T00:00:00Z")
         .with("tokenDomain", Object::new().with("name", "USDC").with("version", "2"));
     let h = lcp::ConfirmedHash::rehash(ATR);
     for pairing in registry::PAIRINGS.iter().filter_map(|entry| entry.pairing) {
@@ -133,6 +143,43 @@ pub fn payment(data: &[u8]) {
 /// An ERC-7710 permission context.
 pub fn permission_context(data: &[u8]) {
     let _ = evm::delegation::leaf_salt(data);
+}
+
+/// A compact token is the one text of its segments, and what its payload is does not depend on its signature.
+pub fn token(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let Some(token) = Compact::read(text) else {
+        assert!(unverified_payload(text).is_err());
+        return;
+    };
+    let segments = [&token.header, &token.payload, &token.signature].map(|segment| encoding::base64url(segment));
+    assert_eq!(segments.join("."), text);
+    assert_eq!(unverified_payload(&format!("{}.", token.signing_input)), unverified_payload(text));
+}
+
+/// An SD-JWT's claims are of bounded depth, and none of them is a list of digests.
+pub fn sd_jwt(data: &[u8]) {
+    fn holds_digests(value: &Value) -> bool {
+        match value {
+            Value::Object(object) => object.has("_sd") || object.iter().any(|(_, value)| holds_digests(value)),
+            Value::Array(items) => items.iter().any(holds_digests),
+            _ => false,
+        }
+    }
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let Ok(token) = SdJwt::read(text, 128) else { return };
+    let claims = Value::from(token.claims);
+    assert!(claims.nests_within(json::MAX_DEPTH) && !holds_digests(&claims));
+}
+
+/// A dictionary of structured fields reads the same with space around it.
+pub fn structured_field(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let Ok(members) = dictionary(&text.into()) else { return };
+    assert!(members.len() <= MAX_MEMBERS);
+    if text.len() + 2 <= MAX_LENGTH {
+        assert_eq!(dictionary(&format!(" {text} ").into()), Ok(members));
+    }
 }
 
 /// What an agreement URL answers: a status byte, a header name byte, a header's length, the header, the body.

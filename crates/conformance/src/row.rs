@@ -62,6 +62,11 @@ impl Row {
         unbuilt(self.pairing()) || unbuilt(self.pairing_argument())
     }
 
+    /// Whether no argument stands for a long value.
+    pub fn has_plain_arguments(&self) -> bool {
+        self.get("args").and_then(Value::as_object).is_some_and(|args| args.iter().all(|(_, value)| repeated(value).is_none()))
+    }
+
     /// What the reference answered.
     pub fn expect(&self) -> &Value {
         self.get("expect").unwrap_or(&Value::Null)

@@ -6,7 +6,12 @@ use crate::Text;
 
 /// `0x` and lower-case hex.
 pub fn hex(bytes: &[u8]) -> String {
-    format!("0x{}", HEXLOWER.encode(bytes))
+    format!("0x{}", bare_hex(bytes))
+}
+
+/// Lower-case hex without a prefix.
+pub fn bare_hex(bytes: &[u8]) -> String {
+    HEXLOWER.encode(bytes)
 }
 
 /// The bytes of `0x` and an even number of hex digits of either case.
@@ -26,6 +31,11 @@ pub fn hex_into(digits: &str, bytes: &mut [u8]) -> Option<()> {
         return None;
     }
     HEXLOWER_PERMISSIVE.decode_mut(digits.as_bytes(), bytes).ok().map(|_| ())
+}
+
+/// The bytes of lower-case hex without a prefix.
+pub fn from_bare_hex(text: &str) -> Option<Vec<u8>> {
+    HEXLOWER.decode(text.as_bytes()).ok()
 }
 
 /// Padded standard base64.
@@ -128,6 +138,15 @@ mod tests {
         for text in ["0XAB", "AB", "0xA", "0xAG", "0x A"] {
             assert_eq!(from_hex(text), None, "{text}");
             assert_eq!(hex_len(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn bare_hex_is_lower_case() {
+        assert_eq!(from_bare_hex("00ab"), Some(vec![0, 0xAB]));
+        assert_eq!(bare_hex(&[0, 0xAB]), "00ab");
+        for text in ["00AB", "0x00ab", "0ab", "00ab\n"] {
+            assert_eq!(from_bare_hex(text), None, "{text:?}");
         }
     }
 

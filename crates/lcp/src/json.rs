@@ -11,7 +11,7 @@ mod write;
 pub use read::{ParseError, parse, parse_bytes, parse_members};
 pub use text::Text;
 pub use value::{Object, Value};
-pub use write::{canonical, same, write, write_sorted};
+pub use write::{canonical, fits, same, write, write_sorted};
 
 /// How deep every JSON text that a pairing reads may nest (arrays and objects).
 pub const MAX_DEPTH: usize = 64;

@@ -35,13 +35,25 @@ impl LegalContext {
 
 /// The hash and the link of an info object, whose agreement URL is not looked at.
 pub fn hash_and_link(info: &Value) -> Result<(Hash, String), Fault> {
+    let (h, link) = hash_and_any_link(info)?;
+    Ok((h, atr_link(link)?))
+}
+
+/// The hash of an info object whose link is an https link of any length.
+pub fn hash_of_any_link(info: &Value) -> Option<Hash> {
+    let (h, link) = hash_and_any_link(info).ok()?;
+    link.as_str().filter(|link| link::is_https(link)).map(|_| h)
+}
+
+/// The hash and the link, which is not looked at.
+fn hash_and_any_link(info: &Value) -> Result<(Hash, &Value), Fault> {
     let info = info.as_object().ok_or(Fault::Malformed)?;
     if info.get("type").and_then(Value::as_str) != Some("sha256") {
         return Err(Fault::Malformed);
     }
     let h = info.get("value").and_then(Value::as_str).and_then(Hash::parse).ok_or(Fault::Malformed)?;
     let link = spelled(info, "legalContextUrl", "legal_context_url")?.ok_or(Fault::Malformed)?;
-    Ok((h, atr_link(link)?))
+    Ok((h, link))
 }
 
 /// The ATR's link: an https link of at most [`link::MAX_LINK`] code units.
@@ -126,6 +138,9 @@ mod tests {
     fn links() {
         assert_eq!(atr_link(&link_of(2048).into()), Ok(link_of(2048)));
         assert_eq!(atr_link(&link_of(2049).into()), Err(Fault::LinkTooLong));
+        let of_any = |link: String| hash_of_any_link(&info().with("legalContextUrl", link).into());
+        assert_eq!(of_any(link_of(2049)), Some(Hash::of(b"abc")));
+        assert_eq!(of_any(link_of(2049).replace("https", "http")), None);
         // 2048 code units, of which a pair counts as two.
         assert!(atr_link(&format!("{}😀", link_of(2046)).into()).is_ok());
         assert_eq!(atr_link(&format!("{}😀", link_of(2047)).into()), Err(Fault::LinkTooLong));

@@ -6,14 +6,18 @@
 //! reads H back from a payment. [`registry::PAIRINGS`] lists them all.
 
 pub mod account;
+mod acp;
+mod ap2;
 mod card;
 pub mod decline;
 pub mod encoding;
 pub mod hash;
+mod hedera;
 pub mod inputs;
 pub mod jose;
 pub mod json;
 pub mod legal_context;
+mod lightning;
 pub mod link;
 pub mod mpp;
 pub mod pairing;
@@ -22,6 +26,8 @@ pub mod refusal;
 pub mod registry;
 mod solana;
 mod stellar;
+mod time;
+mod ucp;
 pub mod wire;
 pub mod x402;
 mod xrpl;

@@ -10,6 +10,7 @@ mod other_scheme;
 
 pub use https::is_https;
 pub use other_scheme::is_other_scheme;
+pub(crate) use other_scheme::is_url;
 
 /// Longest link or agreement URL a read takes, in UTF-16 code units.
 pub const MAX_LINK: usize = 2048;

@@ -7,8 +7,12 @@ pub(crate) mod attribution;
 pub(crate) mod challenge;
 pub(crate) mod credential;
 pub(crate) mod evm;
+pub(crate) mod hedera;
+pub(crate) mod lightning;
 pub(crate) mod session;
+pub(crate) mod signs_nothing;
 pub(crate) mod solana;
+pub(crate) mod stripe;
 pub(crate) mod tempo;
 pub(crate) mod usdc;
 pub(crate) mod xrpl;
@@ -110,9 +114,19 @@ impl<'a> Offer<'a> {
 
     /// The challenge of a choice, held to the pairing and to H.
     pub(crate) fn chosen(method: &dyn Method, chosen: &Choice<'a>) -> Result<Self, Refusal> {
-        let challenge = least(chosen.choice.get("challenge"))?;
-        let offer = Self::of(method, challenge)?;
-        if offer.h == **chosen.h { Ok(offer) } else { Err(ID_NOT_OURS) }
+        let offer = Self::kept(method, chosen)?;
+        offer.judge_h(chosen)?;
+        Ok(offer)
+    }
+
+    /// The challenge of a choice, held to the pairing alone.
+    pub(crate) fn kept(method: &dyn Method, chosen: &Choice<'a>) -> Result<Self, Refusal> {
+        Self::of(method, least(chosen.choice.get("challenge"))?)
+    }
+
+    /// Whether the challenge carries H.
+    pub(crate) fn judge_h(&self, chosen: &Choice<'_>) -> Result<(), Refusal> {
+        if self.h == **chosen.h { Ok(()) } else { Err(ID_NOT_OURS) }
     }
 
     /// The request's `methodDetails`; none where they are absent.

@@ -4,7 +4,7 @@
 //! gate compares the served bytes, [`Pairing::build`] makes the unsigned payment over the confirmed hash,
 //! [`Unsigned::complete`] joins the wallet's answer, and [`Pairing::bound`] reads H back.
 
-use crate::{ConfirmedHash, Declined, Hash, Object, Refusal, Value};
+use crate::{ConfirmedHash, Declined, Hash, Object, Refusal, Value, legal_context::LegalContext};
 
 /// One pairing of payment protocol, scheme and rail.
 pub trait Pairing: Sync {
@@ -58,6 +58,14 @@ pub struct Advertised {
     pub document: Value,
     /// What can be paid, in the document's order: x402 options or MPP challenges. Empty where the document is the offer.
     pub options: Vec<Value>,
+}
+
+impl Advertised {
+    /// What a document advertises that is the offer itself.
+    pub(crate) fn whole(context: LegalContext, document: &Value) -> Self {
+        let LegalContext { h, link, agreement } = context;
+        Self { h, link, agreement, document: document.clone(), options: Vec::new() }
+    }
 }
 
 /// Who pays, and what the choice may draw on.

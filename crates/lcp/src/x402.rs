@@ -5,6 +5,8 @@ pub(crate) mod channel;
 pub mod document;
 pub(crate) mod eip155;
 pub(crate) mod erc7710;
+pub(crate) mod hedera;
+pub(crate) mod lnbtc;
 pub(crate) mod option;
 pub(crate) mod permit2;
 pub(crate) mod solana;
@@ -13,7 +15,7 @@ use crate::{
     Hash, Object, Refusal, Value,
     account::Account,
     json,
-    pairing::{Advertised, Buyer, Channel, Choice, Completed, Pairing, Unsigned},
+    pairing::{Advertised, Buyer, Channel, Choice, Completed, Pairing, Unsigned, broadcasts},
 };
 use document::{CHOICE_MALFORMED, Payment};
 
@@ -38,9 +40,14 @@ pub(crate) trait Scheme: Sync {
 
     fn build(&self, chosen: &Choice<'_>) -> Result<Box<dyn Unsigned>, Refusal>;
 
-    /// What a pairing asks of a payment's outer members before its option is looked at.
-    fn judge_envelope(&self, _payment: &Value) -> Result<(), Refusal> {
-        Ok(())
+    /// See [`Pairing::moves`].
+    fn moves(&self, request: &Value) -> bool {
+        broadcasts(request)
+    }
+
+    /// What a pairing asks of a payment's outer members before its option is looked at: at least version 2.
+    fn judge_envelope(&self, payment: &Value) -> Result<(), Refusal> {
+        document::version_2(payment).map(|_| ())
     }
 
     fn bound(&self, payment: &Payment<'_>) -> Result<Hash, Refusal>;
@@ -82,13 +89,19 @@ pub(crate) struct Order<'a> {
 impl<'a> Order<'a> {
     /// The order in a choice, held to the document it came from and to the pairing's own filter.
     pub(crate) fn of(scheme: &dyn Scheme, choice: &'a Object) -> Result<Self, Refusal> {
+        let order = Self::offered(choice)?;
+        scheme.serves(order.option()?)?;
+        Ok(order)
+    }
+
+    /// The order in a choice, held to the document it came from alone.
+    pub(crate) fn offered(choice: &'a Object) -> Result<Self, Refusal> {
         let order = Self { required: choice.get("required").unwrap_or(&Value::Null), accepted: choice.get("accepted").unwrap_or(&Value::Null) };
         document::version_2(order.required)?;
         let accepts = document::accepts(order.required)?;
         if !accepts.iter().any(|option| json::same(option, order.accepted)) {
             return Err(document::OPTION_NOT_IN_DOCUMENT);
         }
-        scheme.serves(order.option()?)?;
         Ok(order)
     }
 
@@ -143,6 +156,10 @@ impl<S: Scheme> Pairing for X402<S> {
 
     fn build(&self, chosen: &Choice<'_>) -> Result<Box<dyn Unsigned>, Refusal> {
         self.0.build(chosen)
+    }
+
+    fn moves(&self, request: &Value) -> bool {
+        self.0.moves(request)
     }
 
     fn bound(&self, payment: &Value, _landed: Option<&Value>) -> Result<Hash, Refusal> {

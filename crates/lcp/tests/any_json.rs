@@ -13,14 +13,17 @@ const NAMES: &[&str] = &[
     "x402Version", "accepts", "extensions", "legalContext", "info", "type", "value", "legalContextUrl", "legal_context_url",
     "legalContextAgreementUrl", "required", "accepted", "payload", "authorization", "signature", "scheme", "network", "amount", "asset", "payTo",
     "maxTimeoutSeconds", "extra", "name", "from", "now", "id", "realm", "method", "intent", "request", "opaque", "expires", "challenge", "source",
-    "doc", "refused",
+    "doc", "refused", "signatureInput", "lcpHash", "l1", "l2", "l3b", "checkout_mandate", "checkout_jwt", "checkoutJwt", "checkout", "links",
+    "title", "url", "ap2", "merchant_authorization", "session", "metadata", "legal_context", "allowance", "max_amount", "currency", "merchant_id",
+    "expires_at", "paymentRequestToken", "paymentOptions",
 ];
 
 #[rustfmt::skip]
 const TEXTS: &[&str] = &[
     "exact", "sha256", "https://a.example/x", "http://a.example/x", "eip155:1", "0x036CbD53842c5426634e7929541eC2318f3dCF7e", "1", "",
     "0xba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", "charge", "card", "2030-01-01T00:00:00Z", "e30",
-    "ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0.0",
+    "ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0.0", "lcp:sha256:0xba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+    "legal_context", "legal_context_agreement", "a..b", "e30.e30.", "e30.e30.~", "a=(\"lcp-hash\");tag=\"agent-payer-auth\"", "a=:AA:", "usd",
 ];
 
 fn name() -> impl Strategy<Value = String> {

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use super::{PublicKey, SigningFailed, SigningKey, signature_from_text, signature_text};
+use super::{Compact, PublicKey, SigningFailed, SigningKey, signature_text};
 use crate::{Object, Value, encoding, json};
 
 /// The longest JWS that is read, in bytes.
@@ -94,13 +94,10 @@ pub fn verify(token: &str, expected: &Expected<'_>, key_of: impl FnOnce(&str) ->
     if token.len() > MAX_JWS {
         return Err(JwsError::TooLong);
     }
-    let (input, signature) = token.rsplit_once('.').ok_or(JwsError::NotCompact)?;
-    let (header, payload) = input.split_once('.').ok_or(JwsError::NotCompact)?;
-    let signature = signature_from_text(signature).ok_or(JwsError::NotCompact)?;
-    let header = encoding::from_base64url(header).ok_or(JwsError::NotCompact)?;
-    let payload = encoding::from_base64url(payload).ok_or(JwsError::NotCompact)?;
+    let compact = Compact::read(token).ok_or(JwsError::NotCompact)?;
+    let signature = compact.signature.try_into().map_err(|_| JwsError::NotCompact)?;
 
-    let header = json::parse_bytes(&header, HEADER_DEPTH).map_err(|_| JwsError::HeaderUnreadable)?;
+    let header = json::parse_bytes(&compact.header, HEADER_DEPTH).map_err(|_| JwsError::HeaderUnreadable)?;
     let header = header.as_object().ok_or(JwsError::HeaderUnreadable)?;
     if let Some(name) = REFUSED.into_iter().find(|name| header.has(name)) {
         return Err(JwsError::HeaderRefused(name));
@@ -114,10 +111,10 @@ pub fn verify(token: &str, expected: &Expected<'_>, key_of: impl FnOnce(&str) ->
     }
     let kid = text("kid").ok_or(JwsError::UnknownKey)?;
     let key = key_of(kid).ok_or(JwsError::UnknownKey)?;
-    if !key.verifies(input.as_bytes(), &signature) {
+    if !key.verifies(compact.signing_input.as_bytes(), &signature) {
         return Err(JwsError::BadSignature);
     }
-    Ok(Verified { header: header.clone(), kid: kid.to_owned(), payload })
+    Ok(Verified { header: header.clone(), kid: kid.to_owned(), payload: compact.payload })
 }
 
 impl JwsError {

@@ -15,6 +15,13 @@ enum Kind {
     NotUtf8,
 }
 
+impl ParseError {
+    /// Whether nothing but its depth keeps the text from being read.
+    pub fn is_too_deep(&self) -> bool {
+        self.kind == Kind::TooDeep
+    }
+}
+
 impl std::fmt::Display for ParseError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let what = match self.kind {
@@ -37,11 +44,7 @@ impl std::error::Error for ParseError {}
 /// assert!(parse("NaN", 1).is_err());
 /// ```
 pub fn parse(source: &str, max_depth: usize) -> Result<Value, ParseError> {
-    let mut reader = Reader { source: source.as_bytes(), at: 0 };
-    reader.space();
-    let value = reader.value(max_depth)?;
-    reader.space();
-    if reader.at == source.len() { Ok(value) } else { Err(reader.error(Kind::Syntax)) }
+    whole(source, |reader| reader.value(max_depth))
 }
 
 /// Reads JSON from bytes, which must be UTF-8 without a byte order mark.
@@ -49,14 +52,21 @@ pub fn parse_bytes(source: &[u8], max_depth: usize) -> Result<Value, ParseError>
     parse(utf8(source)?, max_depth)
 }
 
-/// Reads a JSON object as it is written: every member of a name, in the text's order. The object is one level of the depth.
+/// Reads a JSON text that is an object, from bytes as [`parse_bytes`] does, and gives its members as they are written: in
+/// their order, with every repetition.
 pub fn parse_members(source: &[u8], max_depth: usize) -> Result<Vec<(Text, Value)>, ParseError> {
-    let text = utf8(source)?;
-    let mut reader = Reader { source: text.as_bytes(), at: 0 };
+    whole(utf8(source)?, |reader| reader.members(max_depth))
+}
+
+fn whole<T>(source: &str, read: impl FnOnce(&mut Reader<'_>) -> Result<T, ParseError>) -> Result<T, ParseError> {
+    let mut reader = Reader { source: source.as_bytes(), at: 0, too_deep: None };
     reader.space();
-    let members = reader.members(max_depth)?;
+    let value = read(&mut reader)?;
     reader.space();
-    if reader.at == text.len() { Ok(members) } else { Err(reader.error(Kind::Syntax)) }
+    if reader.at < source.len() {
+        return Err(reader.error(Kind::Syntax));
+    }
+    reader.too_deep.map_or(Ok(value), Err)
 }
 
 fn utf8(source: &[u8]) -> Result<&str, ParseError> {
@@ -67,6 +77,8 @@ struct Reader<'a> {
     /// INVARIANT: UTF-8, and `at` stands on a character boundary.
     source: &'a [u8],
     at: usize,
+    /// Where the text first nests too deep. The rest is held to the syntax alone.
+    too_deep: Option<ParseError>,
 }
 
 impl Reader<'_> {
@@ -116,7 +128,7 @@ impl Reader<'_> {
     }
 
     fn array(&mut self, depth_left: usize) -> Result<Value, ParseError> {
-        let inner = depth_left.checked_sub(1).ok_or_else(|| self.error(Kind::TooDeep))?;
+        let Some(inner) = depth_left.checked_sub(1) else { return self.too_deep() };
         self.expect(b'[')?;
         self.space();
         let mut items = Vec::new();
@@ -137,7 +149,10 @@ impl Reader<'_> {
     }
 
     fn members(&mut self, depth_left: usize) -> Result<Vec<(Text, Value)>, ParseError> {
-        let inner = depth_left.checked_sub(1).ok_or_else(|| self.error(Kind::TooDeep))?;
+        let Some(inner) = depth_left.checked_sub(1) else {
+            self.too_deep()?;
+            return Ok(Vec::new());
+        };
         self.expect(b'{')?;
         self.space();
         let mut members = Vec::new();
@@ -159,6 +174,51 @@ impl Reader<'_> {
             self.expect(b',')?;
             self.space();
         }
+    }
+
+    /// Passes over the array or object that starts here, however deep it nests: the open ones stand on a list, not on the
+    /// stack. The null is never seen.
+    fn too_deep(&mut self) -> Result<Value, ParseError> {
+        self.too_deep.get_or_insert(self.error(Kind::TooDeep));
+        let mut open = Vec::new();
+        loop {
+            match self.peek() {
+                Some(opening @ (b'[' | b'{')) => {
+                    self.at += 1;
+                    self.space();
+                    open.push(if opening == b'[' { b']' } else { b'}' });
+                    if self.peek() != open.last().copied() {
+                        self.name_in(&open)?;
+                        continue;
+                    }
+                }
+                // A scalar.
+                _ => drop(self.value(0)?),
+            }
+            // Behind a value: what it ends is closed, or another one is ahead.
+            self.space();
+            while open.pop_if(|closing| self.peek() == Some(*closing)).is_some() {
+                self.at += 1;
+                self.space();
+            }
+            if open.is_empty() {
+                return Ok(Value::Null);
+            }
+            self.expect(b',')?;
+            self.space();
+            self.name_in(&open)?;
+        }
+    }
+
+    /// Passes over the name and the colon of a member, if an object is the innermost that is open.
+    fn name_in(&mut self, open: &[u8]) -> Result<(), ParseError> {
+        if open.last() == Some(&b'}') {
+            self.string()?;
+            self.space();
+            self.expect(b':')?;
+            self.space();
+        }
+        Ok(())
     }
 
     fn number(&mut self) -> Result<Value, ParseError> {
@@ -294,6 +354,8 @@ fn push_point(out: &mut Vec<u8>, point: u32) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::{collection::vec, prelude::*, sample::select};
+
     use super::super::{MAX_DEPTH, write};
     use super::*;
 
@@ -348,5 +410,38 @@ mod tests {
         assert!(parse(&nested(65), MAX_DEPTH).is_err());
         assert!(parse("1", 0).is_ok());
         assert!(parse(&"[".repeat(1 << 20), MAX_DEPTH).is_err());
+    }
+
+    #[test]
+    fn only_json_is_too_deep() {
+        let around = |inner: &str| format!("{}{inner}{}", "[".repeat(64), "]".repeat(64));
+        let mixed = "[{\"a\":".repeat(9) + "0" + &"}]".repeat(9);
+        for inner in ["[]", "{}", "[ ]", r#"[{"a" : [] , "b":{}} ,1, "x"]"#, r#"{"a":[1,{"b":null}],"c":"}"}"#, &mixed] {
+            assert!(parse(&around(inner), MAX_DEPTH).unwrap_err().is_too_deep(), "{inner}");
+        }
+        for inner in
+            ["[", "]", "[}", "{]", "{1:2}", r#"{"a"}"#, r#"{"a":}"#, "[1,]", "[,1]", r#"{"a":1,}"#, "[1 2]", "[nul]", "[]1", "[\u{1}]", "{,}"]
+        {
+            assert!(!parse(&around(inner), MAX_DEPTH).unwrap_err().is_too_deep(), "{inner}");
+        }
+        let deep = "[".repeat(1 << 20) + &"]".repeat(1 << 20);
+        assert!(parse(&deep, MAX_DEPTH).unwrap_err().is_too_deep());
+        assert!(!parse(&(deep + "]"), MAX_DEPTH).unwrap_err().is_too_deep());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2048))]
+
+        /// Whether a text is JSON does not depend on the depth it is held to.
+        #[test]
+        fn depth_does_not_change_what_is_json(
+            pieces in vec(select(["[", "]", "{}", "[]", "{\"a\":", "}", ",", "1", "\"a\"", " "].as_slice()), 0..9),
+        ) {
+            let source = format!("[{}]", pieces.concat());
+            match (parse(&source, 24), parse(&source, 1)) {
+                (Ok(_), Err(error)) => prop_assert!(error.is_too_deep()),
+                (free, bounded) => prop_assert_eq!(free, bounded),
+            }
+        }
     }
 }

@@ -171,7 +171,7 @@ impl Object {
     }
 
     /// Builds from members as written: the last of a name wins and keeps the place of the first.
-    pub(super) fn from_source(members: Vec<(Text, Value)>) -> Self {
+    pub(crate) fn from_source(members: Vec<(Text, Value)>) -> Self {
         let mut ordered: Vec<(Text, Value)> = Vec::with_capacity(members.len());
         let mut places = std::collections::HashMap::new();
         for (name, value) in members {

@@ -8,7 +8,7 @@ pub fn write(value: &Value) -> String {
     out
 }
 
-/// As [`write`], with the members of every object sorted as RFC 8785 sorts them: one text for values that differ in the
+/// As [`write()`], with the members of every object sorted as RFC 8785 sorts them: one text for values that differ in the
 /// order of members alone. Unlike [`canonical`] it is there for every value.
 pub fn write_sorted(value: &Value) -> String {
     let mut out = String::new();
@@ -23,6 +23,11 @@ pub fn canonical(value: &Value) -> Option<String> {
         return None;
     }
     Some(write_sorted(value))
+}
+
+/// Whether a value nests at most [`MAX_DEPTH`] levels and is written in at most so many bytes.
+pub fn fits(value: &Value, max_bytes: usize) -> bool {
+    value.nests_within(MAX_DEPTH) && write(value).len() <= max_bytes
 }
 
 /// Whether two values are one: the very same array or object, or equal in RFC 8785 form. A value without that form
@@ -171,6 +176,16 @@ mod tests {
         let sorted = |source: &str| write_sorted(&parse(source, 100).unwrap());
         assert_eq!(sorted(r#"{"\ud800":{"b":1,"a":2},"10":null,"9":"\udfff"}"#), r#"{"10":null,"9":"\udfff","\ud800":{"a":2,"b":1}}"#);
         assert_eq!(sorted(&("[".repeat(65) + &"]".repeat(65))), "[".repeat(65) + &"]".repeat(65));
+    }
+
+    #[test]
+    fn fits_in_bytes_and_levels() {
+        let fits = |source: &str, max_bytes| fits(&parse(source, 100).unwrap(), max_bytes);
+        for (source, size) in [("{ \"é\" : [1.0, -0, 1e400] }", 17), ("\"\\u001f\\ud83d\\ude00\\ud800\"", 18), ("[]", 2)] {
+            assert!(fits(source, size) && !fits(source, size - 1), "{source}");
+        }
+        let nested = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
+        assert!(fits(&nested(64), 128) && !fits(&nested(65), 1000));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What the URL Standard's parser, given no base, accepts as a URL of another scheme than https.
+//! What the URL Standard's parser, given no base, accepts as a URL, above all one of another scheme than https.
 //!
 //! It fails only for want of a scheme, or for an authority that is wrong: so no URL is built here, and the rest of the
 //! text is not looked at. Written by hand rather than with the `url` crate because that crate still decodes the `xn--`
@@ -16,21 +16,29 @@ use crate::encoding;
 ///
 /// A domain is taken for wrong if a label of it has more than the 1000 characters, not all ASCII, that `idna` takes.
 pub fn is_other_scheme(text: &str) -> bool {
-    if text.encode_utf16().count() > MAX_LINK {
-        return false;
-    }
+    text.encode_utf16().count() <= MAX_LINK && scheme_of_url(text).is_some_and(|scheme| scheme != "https")
+}
+
+/// Whether the text is an absolute URL of any scheme and length; domains are judged as [`is_other_scheme`] does.
+pub(crate) fn is_url(text: &str) -> bool {
+    scheme_of_url(text).is_some()
+}
+
+/// The scheme, in small letters, of a text that is an absolute URL.
+fn scheme_of_url(text: &str) -> Option<String> {
     let text: String = text.trim_matches(|c| c <= ' ').chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
-    let Some((scheme, rest)) = text.split_once(':') else { return false };
-    match scheme.to_ascii_lowercase().as_str() {
-        "https" => false,
-        "ftp" | "http" | "ws" | "wss" => {
+    let (scheme, rest) = text.split_once(':')?;
+    let scheme = scheme.to_ascii_lowercase();
+    let is_url = match scheme.as_str() {
+        "ftp" | "http" | "https" | "ws" | "wss" => {
             let authority = until(rest.trim_start_matches(['/', '\\']), &['/', '\\', '?', '#']);
             is_authority(authority, |host| !host.is_empty() && is_host(host))
         }
         "file" => is_file(rest),
         scheme if is_scheme(scheme) => rest.strip_prefix("//").is_none_or(|rest| is_authority(until(rest, &['/', '?', '#']), is_opaque_host)),
         _ => false,
-    }
+    };
+    is_url.then_some(scheme)
 }
 
 fn until<'a>(text: &'a str, ends: &[char]) -> &'a str {

@@ -7,6 +7,7 @@ use crate::{
     Hash, Object, Refusal, Text, Value, encoding, json,
     legal_context::{Fault, LegalContext, agreement_url, atr_link},
     pairing::Advertised,
+    time::Moment,
 };
 
 const CHALLENGE_MALFORMED: Refusal = Refusal::new("mpp/challenge-malformed");
@@ -177,7 +178,7 @@ pub(super) fn opaque_members(text: &Text) -> Result<Object, Refusal> {
 }
 
 /// The JSON object in a request or an opaque, which must have an RFC 8785 form.
-pub(super) fn decoded(text: &Text) -> Option<Object> {
+pub(crate) fn decoded(text: &Text) -> Option<Object> {
     let encoded = text.as_str().filter(|text| text.len() <= MAX_ENCODED)?;
     let value = json::parse_bytes(&encoding::from_base64url(encoded)?, MAX_DEPTH).ok()?;
     json::canonical(&value)?;
@@ -189,54 +190,7 @@ pub(super) fn decoded(text: &Text) -> Option<Object> {
 
 /// The Unix seconds of an RFC 3339 date and time without leap second; a fraction, at most 9 digits, is dropped.
 pub(crate) fn unix_seconds(text: &str) -> Option<i64> {
-    let (head, mut rest) = text.as_bytes().split_first_chunk::<19>()?;
-    let [y1, y2, y3, y4, b'-', mo1, mo2, b'-', d1, d2, b'T' | b't', h1, h2, b':', mi1, mi2, b':', s1, s2] = head else { return None };
-    let year = number(&[*y1, *y2, *y3, *y4])?;
-    let month = number(&[*mo1, *mo2])?;
-    let day = number(&[*d1, *d2])?;
-    let seconds = time(&[*h1, *h2], &[*mi1, *mi2])? + number(&[*s1, *s2]).filter(|seconds| *seconds < 60)?;
-
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days = match month {
-        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
-        4 | 6 | 9 | 11 => 30,
-        2 => 28 + i64::from(leap),
-        _ => return None,
-    };
-    if !(1..=days).contains(&day) {
-        return None;
-    }
-
-    if let Some((b'.', fraction)) = rest.split_first() {
-        let digits = fraction.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        rest = fraction.get(digits..).filter(|_| (1..=9).contains(&digits))?;
-    }
-    let offset = match rest {
-        b"Z" | b"z" => 0,
-        [b'+', h1, h2, b':', m1, m2] => time(&[*h1, *h2], &[*m1, *m2])?,
-        [b'-', h1, h2, b':', m1, m2] => -time(&[*h1, *h2], &[*m1, *m2])?,
-        _ => return None,
-    };
-    Some(days_since_1970(year, month, day) * 86_400 + seconds - offset)
-}
-
-/// The seconds of `hh:mm`, below 24 hours.
-fn time(hours: &[u8], minutes: &[u8]) -> Option<i64> {
-    let (hours, minutes) = (number(hours)?, number(minutes)?);
-    (hours < 24 && minutes < 60).then_some(hours * 3600 + minutes * 60)
-}
-
-/// The number that a few digits write.
-fn number(digits: &[u8]) -> Option<i64> {
-    digits.iter().try_fold(0, |number, digit| digit.is_ascii_digit().then(|| number * 10 + i64::from(digit - b'0')))
-}
-
-/// The days from 1970-01-01 to a date of the proleptic Gregorian calendar.
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    // Years that begin in March end with the leap day.
-    let (year, months) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-    year * 365 + leap_days + (months * 153 + 2) / 5 + day - 1 - 719_468
+    Moment::parse(text).filter(|moment| !moment.is_leap_second && moment.fraction_digits <= 9).map(|moment| moment.unix_seconds)
 }
 
 #[cfg(test)]

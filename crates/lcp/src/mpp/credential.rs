@@ -7,6 +7,7 @@ use crate::{
 };
 
 pub(crate) const CREDENTIAL_MALFORMED: Refusal = Refusal::new("mpp/credential-malformed");
+pub(crate) const CREDENTIAL_TYPE: Refusal = Refusal::new("mpp/credential-type");
 
 /// Largest credential, as [`size`] counts it.
 const MAX_SIZE: usize = 65_536;

@@ -4,7 +4,7 @@ pub(crate) mod charge;
 
 use super::{
     CHOICE_MALFORMED, INPUT_MALFORMED, INPUT_MISSING, Method, NO_PAYABLE_OPTION, Offer,
-    credential::{CREDENTIAL_MALFORMED, OneStep, Waiting},
+    credential::{CREDENTIAL_MALFORMED, CREDENTIAL_TYPE, OneStep, Waiting},
 };
 use crate::{
     Hash, Object, Refusal, Text, Value,
@@ -16,7 +16,6 @@ use crate::{
     wire::evm::{self, U256, Word, eip3009},
 };
 
-pub(crate) const CREDENTIAL_TYPE: Refusal = Refusal::new("mpp/credential-type");
 pub(crate) const CHAIN_ID_REQUIRED: Refusal = Refusal::new("mpp/chain-id-required");
 pub(crate) const ESCROW_MALFORMED: Refusal = Refusal::new("mpp/escrow-malformed");
 pub(crate) const CREDENTIAL_TYPES: Refusal = Refusal::new("mpp/credential-types");
@@ -83,6 +82,24 @@ pub(crate) fn hex_bytes(answer: &Value, max: usize) -> Result<&str, Refusal> {
 /// A payload's member that is 32 bytes in `0x` hex.
 pub(crate) fn bytes32(object: &Object, name: &str) -> Option<Hash> {
     object.get(name).and_then(Value::as_str).and_then(Hash::parse)
+}
+
+/// The receipt that an answer holds in `landed`, if it holds one.
+pub(crate) fn landed(answer: &Object) -> Result<Option<Value>, Refusal> {
+    let landed = answer.get("landed").filter(|landed| !landed.is_null());
+    landed.map(|landed| receipt(landed).map(Value::from).ok_or(CREDENTIAL_MALFORMED)).transpose()
+}
+
+/// A transaction's receipt, as far as it is held.
+fn receipt(landed: &Value) -> Option<Object> {
+    let text = |name| landed.get(name).and_then(Value::as_text);
+    let block = text("blockNumber")?.as_str().filter(|block| encoding::is_decimal(block, MAX_DECIMAL))?;
+    Some(
+        Object::new()
+            .with("transaction", text("transaction")?.clone())
+            .with("blockNumber", encoding::plain_decimal(block))
+            .with("logs", landed.get("logs").filter(|logs| logs.as_array().is_some())?),
+    )
 }
 
 /// Whether a payload is of a type.

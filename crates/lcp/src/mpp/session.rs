@@ -210,9 +210,13 @@ pub(crate) struct Voucher<'a> {
 
 impl Voucher<'_> {
     pub(crate) fn request(&self) -> Value {
+        Object::new().with("kind", "eip712").with("typedData", self.typed_data()).into()
+    }
+
+    pub(crate) fn typed_data(&self) -> Object {
         let members = [("channelId", "bytes32"), ("cumulativeAmount", self.amount)];
         let kind: Type<'_> = ("Voucher", &members);
         let message = Object::new().with("channelId", self.channel).with("cumulativeAmount", self.cumulative.to_string());
-        evm::typed_data_request(self.domain.members(), &[kind], message)
+        evm::typed_data(self.domain.members(), &[kind], message)
     }
 }

@@ -8,7 +8,10 @@ use super::{
 };
 use crate::{
     Object, Refusal, Text, Value, encoding, json,
-    wire::evm::{self as wire, Word},
+    wire::{
+        evm::{self as wire, Word},
+        stacks,
+    },
 };
 
 const USDC_PROFILE: Refusal = Refusal::new("mpp/usdc-profile");
@@ -32,7 +35,25 @@ pub(crate) enum Profile<'a> {
     Evm { chain_id: u64, currency: &'a str, recipient: &'a str },
     Gateway(&'a Object),
     Solana(solana::Charge<'a>),
-    Stacks,
+    Stacks(Stacks<'a>),
+}
+
+/// The token's contract on Stacks.
+#[derive(Clone, Copy)]
+pub(crate) struct Stacks<'a> {
+    pub(crate) chain_id: u32,
+    pub(crate) address: &'a str,
+    pub(crate) name: &'a str,
+}
+
+impl<'a> Stacks<'a> {
+    fn of(profile: &'a Object) -> Option<Self> {
+        let text = |name| profile.get(name).and_then(Value::as_str);
+        let chain_id = text("chainId").filter(|digits| encoding::is_decimal(digits, 10) && encoding::plain_decimal(digits) == *digits)?;
+        let address = text("contractAddress").filter(|address| stacks::is_address(address))?;
+        let name = text("contractName").filter(|name| stacks::is_contract_name(name))?;
+        Some(Self { chain_id: chain_id.parse().ok()?, address, name })
+    }
 }
 
 impl<'a> Charge<'a> {
@@ -55,7 +76,7 @@ impl<'a> Charge<'a> {
             }
             "gateway" => Profile::Gateway(profile),
             "solana" => Profile::Solana(solana::Charge::of(request, profile, Cluster::named(profile)?)?),
-            _ => Profile::Stacks,
+            _ => Profile::Stacks(Stacks::of(profile).ok_or(REQUEST_MALFORMED)?),
         };
         if let Profile::Evm { .. } | Profile::Gateway(_) = profile {
             request_hash(offer)?;

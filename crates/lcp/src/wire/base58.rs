@@ -1,4 +1,4 @@
-//! Base58 in the Bitcoin alphabet.
+//! Base58 in the Bitcoin alphabet, as Solana, NEAR, TRON and Polkadot write keys.
 
 /// The letters, by their digits.
 pub const ALPHABET: &[u8; 58] = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";

@@ -13,7 +13,7 @@ use sha3::{Digest, Keccak256};
 
 use crate::{Object, Value};
 pub use abi::{AbiReader, Word, address_word, call_data, uint_word};
-pub use typed_data::{DOMAIN, Domain, Type, UNVERSIONED_DOMAIN, struct_hash, type_hash, typed_data_digest, typed_data_request};
+pub use typed_data::{DOMAIN, Domain, Type, UNVERSIONED_DOMAIN, struct_hash, type_hash, typed_data, typed_data_digest, typed_data_request};
 pub use uint::U256;
 
 /// The address of twenty zero bytes.

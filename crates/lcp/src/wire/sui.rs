@@ -16,10 +16,17 @@ const MAX_TYPE_DEPTH: usize = 15;
 /// A programmable transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transaction<'a> {
-    /// Its inputs, in order: the bytes of a pure one.
-    inputs: Vec<Option<&'a [u8]>>,
+    inputs: Vec<Input<'a>>,
     /// Places of inputs that commands use. They may lead past the inputs.
     used: Vec<u16>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Input<'a> {
+    /// A value's own bytes.
+    Pure(&'a [u8]),
+    /// An object or funds.
+    Other,
 }
 
 /// The bytes of a transaction from base64.
@@ -43,13 +50,16 @@ impl<'a> Transaction<'a> {
 
     /// The pure inputs that no command uses.
     pub fn unused(&self) -> impl Iterator<Item = &'a [u8]> {
-        let mut unused = self.inputs.clone();
+        let mut unused: Vec<_> = self.inputs.iter().copied().map(Some).collect();
         for &place in &self.used {
             if let Some(input) = unused.get_mut(usize::from(place)) {
                 *input = None;
             }
         }
-        unused.into_iter().flatten()
+        unused.into_iter().filter_map(|input| match input {
+            Some(Input::Pure(bytes)) => Some(bytes),
+            _ => None,
+        })
     }
 
     fn programmable(reader: &mut Reader<'a>) -> Option<Self> {
@@ -65,9 +75,9 @@ impl<'a> Transaction<'a> {
     }
 }
 
-fn input<'a>(reader: &mut Reader<'a>) -> Option<Option<&'a [u8]>> {
+fn input<'a>(reader: &mut Reader<'a>) -> Option<Input<'a>> {
     match reader.byte()? {
-        0 => return bcs::bytes(reader).map(Some),
+        0 => return bcs::bytes(reader).map(Input::Pure),
         1 => match reader.byte()? {
             // Owned or immutable, or received.
             0 | 2 => object(reader)?,
@@ -81,7 +91,7 @@ fn input<'a>(reader: &mut Reader<'a>) -> Option<Option<&'a [u8]>> {
         2 => withdrawal(reader)?,
         _ => return None,
     }
-    Some(None)
+    Some(Input::Other)
 }
 
 /// Funds withdrawn from an address: at most how much, of which coin, and whose.

@@ -17,8 +17,8 @@ pub(crate) const LEGAL_CONTEXT_MALFORMED: Refusal = Refusal::new("x402/legal-con
 pub(crate) const LINK_NOT_HTTPS: Refusal = Refusal::new("x402/link-not-https");
 pub(crate) const PAYLOAD_MALFORMED: Refusal = Refusal::new("x402/payload-malformed");
 pub(crate) const SIGNATURE_MALFORMED: Refusal = Refusal::new("x402/signature-malformed");
-pub(crate) const INPUT_MISSING: Refusal = Refusal::new("x402/input-missing");
 pub(crate) const CHOICE_MALFORMED: Refusal = Refusal::new("x402/choice-malformed");
+pub(crate) const INPUT_MISSING: Refusal = Refusal::new("x402/input-missing");
 const PAYMENT_IDENTIFIER_UNWRITABLE: Refusal = Refusal::new("x402/payment-identifier-unwritable");
 
 /// Most options a document may offer.
@@ -45,6 +45,11 @@ pub fn legal_context(document: &Value) -> Result<LegalContext, Refusal> {
 /// H in the legal context that a document offers or a payment echoes; its agreement URL is not looked at.
 pub(crate) fn echoed_hash(holder: &Value) -> Result<Hash, Refusal> {
     legal_context::hash_and_link(info(holder)?).map(|(h, _)| h).map_err(refused)
+}
+
+/// H in the legal context that a payment echoes, where its link may be of any length.
+pub(crate) fn echoed_hash_of_any_link(payment: &Value) -> Option<Hash> {
+    info(payment).ok().and_then(legal_context::hash_of_any_link)
 }
 
 /// The legal context's info object, unread.
@@ -81,7 +86,6 @@ pub(crate) struct Payment<'a> {
 
 impl<'a> Payment<'a> {
     pub(crate) fn read(scheme: &dyn Scheme, payment: &'a Value) -> Result<Self, Refusal> {
-        version_2(payment)?;
         scheme.judge_envelope(payment)?;
         let accepted = payment.get("accepted").and_then(Value::as_object).ok_or(PAYLOAD_MALFORMED)?;
         scheme.serves(accepted)?;

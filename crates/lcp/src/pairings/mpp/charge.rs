@@ -1,8 +1,11 @@
 pub(crate) mod card;
 pub(crate) mod evm;
+pub(crate) mod hedera;
+pub(crate) mod lightning;
 pub(crate) mod nearintents;
 pub(crate) mod solana;
 pub(crate) mod stellar;
+pub(crate) mod stripe;
 pub(crate) mod tempo;
 pub(crate) mod usdc;
 pub(crate) mod xrpl;

@@ -1,1 +1,2 @@
+pub(crate) mod stripe;
 pub(crate) mod tempo;

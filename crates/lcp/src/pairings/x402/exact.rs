@@ -1,7 +1,17 @@
+pub(crate) mod algorand;
 pub(crate) mod aptos;
+pub(crate) mod cardano;
+pub(crate) mod casper;
+pub(crate) mod ccd;
 pub(crate) mod eip155;
+pub(crate) mod hedera;
+pub(crate) mod lnbtc;
 pub(crate) mod near;
+pub(crate) mod polkadot;
 pub(crate) mod solana;
+pub(crate) mod starknet;
 pub(crate) mod stellar;
 pub(crate) mod sui;
+pub(crate) mod tron;
+pub(crate) mod tvm;
 pub(crate) mod xrpl;

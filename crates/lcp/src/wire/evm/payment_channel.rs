@@ -34,6 +34,11 @@ impl PaymentChannel<'_> {
         Some(keccak([payer?, payee?, token?, self.salt, signer?].as_flattened()))
     }
 
+    /// The data of the call by which the token lets the escrow take a deposit, in hex, unless an address is none.
+    pub fn approve_call(&self, deposit: u128) -> Option<String> {
+        Some(call_data([0x09, 0x5E, 0xA7, 0xB3], &[address_word(self.escrow)?, uint_word(deposit)]))
+    }
+
     /// The data of the call that opens the channel with a deposit, in hex, unless an address is none.
     pub fn open_call(&self, deposit: u128) -> Option<String> {
         let [payee, token, signer] = [self.payee, self.token, self.signer].map(address_word);
@@ -47,8 +52,9 @@ mod tests {
     use crate::encoding;
 
     #[test]
-    fn selector_of_the_signature() {
-        let selector = &keccak(b"open(address,address,uint128,bytes32,address)")[..4];
-        assert_eq!(encoding::hex(selector), "0xc79ea485");
+    fn selectors_of_the_signatures() {
+        for (signature, selector) in [("open(address,address,uint128,bytes32,address)", "0xc79ea485"), ("approve(address,uint256)", "0x095ea7b3")] {
+            assert_eq!(encoding::hex(&keccak(signature.as_bytes())[..4]), selector);
+        }
     }
 }

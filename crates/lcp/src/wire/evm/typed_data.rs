@@ -11,13 +11,17 @@ pub const DOMAIN: Type<'static> =
 /// The EIP-712 domain type of a domain without a version.
 pub const UNVERSIONED_DOMAIN: Type<'static> = ("EIP712Domain", &[("name", "string"), ("chainId", "uint256"), ("verifyingContract", "address")]);
 
-/// A signing request of kind `eip712`; the last of `types` is the primary type.
+/// A signing request of kind `eip712` over [`typed_data`].
 pub fn typed_data_request(domain: Object, types: &[Type<'_>], message: Object) -> Value {
+    Object::new().with("kind", "eip712").with("typedData", typed_data(domain, types, message)).into()
+}
+
+/// Typed data as a wallet takes them; the last of `types` is the primary type.
+pub fn typed_data(domain: Object, types: &[Type<'_>], message: Object) -> Object {
     let member = |&(name, kind): &(&str, &str)| Value::from(Object::new().with("name", name).with("type", kind));
     let listed = types.iter().fold(Object::new(), |listed, (name, members)| listed.with(*name, members.iter().map(member).collect::<Vec<_>>()));
     let primary = types.last().map_or("", |(name, _)| name);
-    let typed_data = Object::new().with("domain", domain).with("types", listed).with("primaryType", primary).with("message", message);
-    Object::new().with("kind", "eip712").with("typedData", typed_data).into()
+    Object::new().with("domain", domain).with("types", listed).with("primaryType", primary).with("message", message)
 }
 
 /// A contract's EIP-712 domain of type [`DOMAIN`].

@@ -45,6 +45,12 @@ impl U256 {
         (!borrow).then_some(self)
     }
 
+    /// The upper and the lower 128 bits.
+    pub fn halves(&self) -> (u128, u128) {
+        let [upper, lower] = [0, 16].map(|start| self.0[start..].iter().take(16).fold(0, |half, &byte| half << 8 | u128::from(byte)));
+        (upper, lower)
+    }
+
     /// The 32 bytes, big-endian.
     pub fn bytes(&self) -> &[u8; 32] {
         &self.0
@@ -126,6 +132,14 @@ mod tests {
         fn agrees_with_u128(value: u128) {
             prop_assert_eq!(U256::from(value).to_string(), value.to_string());
             prop_assert_eq!(U256::from_decimal(&value.to_string()), Some(U256::from(value)));
+        }
+
+        #[test]
+        fn halves(upper: u128, lower: u128) {
+            let mut bytes = [0; 32];
+            bytes[..16].copy_from_slice(&upper.to_be_bytes());
+            bytes[16..].copy_from_slice(&lower.to_be_bytes());
+            prop_assert_eq!(U256(bytes).halves(), (upper, lower));
         }
 
         #[test]

@@ -2,46 +2,15 @@
 //! first.
 
 use crate::{
-    Hash, Object, Refusal, Value,
-    mpp::{Method, Mpp, NO_SIGNED_PLACE, Offer, REQUEST_MALFORMED, credential::Credential, judge_choice},
-    pairing::{Buyer, Choice, Unsigned},
+    Refusal,
+    mpp::{Mpp, Offer, REQUEST_MALFORMED, signs_nothing::SignsNothing},
 };
 
-pub(crate) static PAIRING: Mpp<Card> = Mpp(Card);
+pub(crate) static PAIRING: Mpp<SignsNothing> = Mpp(SignsNothing { id: "mpp/charge/card", pays });
 
-pub(crate) struct Card;
-
-impl Method for Card {
-    fn id(&self) -> &'static str {
-        "mpp/charge/card"
-    }
-
-    fn public_proof(&self) -> bool {
-        false
-    }
-
-    fn pays(&self, offer: &Offer<'_>) -> Result<(), Refusal> {
-        let external_id_is_text = offer.request.get("externalId").is_none_or(|id| id.as_text().is_some());
-        if external_id_is_text { Ok(()) } else { Err(REQUEST_MALFORMED) }
-    }
-
-    /// The card pays; the account is not looked at.
-    fn serves_account(&self, _offer: &Offer<'_>, _account: &str) -> bool {
-        true
-    }
-
-    fn choose(&self, _offer: &Offer<'_>, buyer: &Buyer<'_>) -> Result<Object, Refusal> {
-        Ok(Object::new().with("now", buyer.now))
-    }
-
-    fn build(&self, chosen: &Choice<'_>) -> Result<Box<dyn Unsigned>, Refusal> {
-        judge_choice(chosen.choice)?;
-        Err(NO_SIGNED_PLACE)
-    }
-
-    fn bound(&self, _offer: &Offer<'_>, _credential: &Credential<'_>, _landed: Option<&Value>) -> Result<Hash, Refusal> {
-        Err(NO_SIGNED_PLACE)
-    }
+fn pays(offer: &Offer<'_>) -> Result<(), Refusal> {
+    let external_id_is_text = offer.request.get("externalId").is_none_or(|id| id.as_text().is_some());
+    if external_id_is_text { Ok(()) } else { Err(REQUEST_MALFORMED) }
 }
 
 #[cfg(test)]
@@ -50,9 +19,12 @@ mod tests {
 
     use super::*;
     use crate::{
-        ConfirmedHash, json,
-        mpp::sample::{challenge, credential, encoded, opaque},
-        pairing::Pairing,
+        ConfirmedHash, Hash, Object, Value, json,
+        mpp::{
+            NO_SIGNED_PLACE,
+            sample::{challenge, credential, encoded, opaque},
+        },
+        pairing::{Buyer, Choice, Pairing},
     };
 
     fn h() -> Hash {

@@ -4,8 +4,7 @@ use crate::{
     Hash, Object, Refusal, Value,
     mpp::{
         Method, Mpp, Offer,
-        credential::Credential,
-        evm::CREDENTIAL_TYPE,
+        credential::{CREDENTIAL_TYPE, Credential},
         solana::{Charge, Cluster, chosen},
     },
     pairing::{Buyer, Choice, Unsigned},

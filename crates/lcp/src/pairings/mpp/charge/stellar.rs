@@ -7,8 +7,7 @@ use crate::{
     mpp::{
         INPUT_MISSING, Method, Mpp, NO_PAYABLE_OPTION, Offer,
         challenge::EXPIRES_REQUIRED,
-        credential::{CREDENTIAL_MALFORMED, Credential, OneStep, Waiting},
-        evm::CREDENTIAL_TYPE,
+        credential::{CREDENTIAL_MALFORMED, CREDENTIAL_TYPE, Credential, OneStep, Waiting},
         judge_choice,
     },
     pairing::{Buyer, Choice, Unsigned},

@@ -1,3 +1,4 @@
 pub(crate) mod evm;
 pub(crate) mod gateway;
 pub(crate) mod solana;
+pub(crate) mod stacks;

@@ -7,8 +7,7 @@ use crate::{
     mpp::{
         CARRIER_NOT_CHALLENGE, INPUT_MALFORMED, INPUT_MISSING, Method, Mpp, NO_PAYABLE_OPTION, Offer, REQUEST_MALFORMED,
         challenge::EXPIRES_REQUIRED,
-        credential::{CREDENTIAL_MALFORMED, Credential, OneStep, Waiting},
-        evm::CREDENTIAL_TYPE,
+        credential::{CREDENTIAL_MALFORMED, CREDENTIAL_TYPE, Credential, OneStep, Waiting},
         judge_choice,
         xrpl::{fee, is_plain, network, network_name},
     },

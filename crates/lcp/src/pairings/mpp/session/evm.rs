@@ -7,11 +7,11 @@ use crate::{
     mpp::{
         INPUT_MALFORMED, Method, Mpp, Offer, REQUEST_MALFORMED,
         challenge::EXPIRES_REQUIRED,
-        credential::{Answered, CREDENTIAL_MALFORMED, Credential, OneStep, Payload, Waiting},
+        credential::{Answered, CREDENTIAL_MALFORMED, CREDENTIAL_TYPE, Credential, OneStep, Payload, Waiting},
         details,
         evm::{
-            CHAIN_ID_REQUIRED, CREDENTIAL_TYPE, CREDENTIAL_TYPES, ESCROW_MALFORMED, Payer, authorized_signer, bytes32, chain_id, deadline,
-            opening_choice, signature, token_domain,
+            CHAIN_ID_REQUIRED, CREDENTIAL_TYPES, ESCROW_MALFORMED, Payer, authorized_signer, bytes32, chain_id, deadline, opening_choice, signature,
+            token_domain,
         },
         session::{CHANNEL_NAMED, CHANNEL_NOT_BOUND, NOT_AN_OPENING, Next, Session, Sessions, Voucher, action},
     },
@@ -30,9 +30,6 @@ pub(crate) struct Evm;
 const SALT_NOT_THIS_HASH: Refusal = Refusal::new("mpp/salt-not-this-hash");
 const SOURCE_REQUIRED: Refusal = Refusal::new("mpp/source-required");
 const NONCE_NOT_CHANNEL: Refusal = Refusal::new("mpp/nonce-not-channel");
-
-/// The selector of `approve(address,uint256)`.
-const APPROVE: [u8; 4] = [0x09, 0x5E, 0xA7, 0xB3];
 
 const WITNESS: Type<'static> = ("ChannelOpenWitness", &[("payee", "address"), ("salt", "bytes32"), ("authorizedSigner", "address")]);
 
@@ -276,8 +273,7 @@ impl Deposit<'_> {
     /// By calls that the payer sends: the escrow may take the deposit, and takes it.
     fn by_transaction(&self) -> Result<Funding, Refusal> {
         let escrow = &self.terms.escrow;
-        let spender = evm::address_word(escrow.contract).ok_or(INPUT_MALFORMED)?;
-        let approve = evm::call_data(APPROVE, &[spender, evm::uint_word(self.amount)]);
+        let approve = self.channel.approve_call(self.amount).ok_or(INPUT_MALFORMED)?;
         let open = self.channel.open_call(self.amount).ok_or(INPUT_MALFORMED)?;
         let call = |to: &str, data: String| Value::from(Object::new().with("to", to).with("data", data));
         let calls = [call(self.terms.currency, approve), call(escrow.contract, open)];

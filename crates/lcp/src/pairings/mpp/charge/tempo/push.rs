@@ -3,12 +3,10 @@
 
 use crate::{
     Hash, Object, Refusal, Value,
-    encoding::{is_decimal, plain_decimal},
-    inputs::MAX_DECIMAL,
     mpp::{
         Method, Mpp, Offer,
         credential::{Answered, CREDENTIAL_MALFORMED, Credential, Payload, Waiting},
-        evm::{Payer, bytes32, judge_type},
+        evm::{Payer, bytes32, judge_type, landed},
         tempo::{Charge, Mode, address},
     },
     pairing::{Buyer, Choice, Unsigned},
@@ -76,24 +74,8 @@ impl Payload for Sent {
     fn complete(&self, answer: &Value) -> Result<Answered, Refusal> {
         let answer = answer.as_object().ok_or(CREDENTIAL_MALFORMED)?;
         let hash = answer.get("hash").filter(|_| bytes32(answer, "hash").is_some()).ok_or(CREDENTIAL_MALFORMED)?;
-        let landed = match answer.get("landed").filter(|landed| !landed.is_null()) {
-            None => None,
-            Some(landed) => Some(receipt(landed).ok_or(CREDENTIAL_MALFORMED)?.into()),
-        };
-        Ok(Answered::Payload(Object::new().with("type", "hash").with("hash", hash), landed))
+        Ok(Answered::Payload(Object::new().with("type", "hash").with("hash", hash), landed(answer)?))
     }
-}
-
-/// A transaction's receipt, as far as it is held.
-fn receipt(landed: &Value) -> Option<Object> {
-    let text = |name| landed.get(name).and_then(Value::as_text);
-    let block = text("blockNumber")?.as_str().filter(|block| is_decimal(block, MAX_DECIMAL))?;
-    Some(
-        Object::new()
-            .with("transaction", text("transaction")?.clone())
-            .with("blockNumber", plain_decimal(block))
-            .with("logs", landed.get("logs").filter(|logs| logs.as_array().is_some())?),
-    )
 }
 
 #[cfg(test)]

@@ -4,8 +4,7 @@ use crate::{
     Hash, Object, Refusal, Value,
     mpp::{
         Method, Mpp, NOT_THIS_PAIRING, Offer,
-        credential::Credential,
-        evm::CREDENTIAL_TYPE,
+        credential::{CREDENTIAL_TYPE, Credential},
         solana::{Charge, chosen},
         usdc::{self, Profile},
     },

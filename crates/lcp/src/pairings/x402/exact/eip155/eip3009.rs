@@ -7,7 +7,7 @@ use crate::{
     wire::evm::eip3009,
     x402::{
         Enveloped, Order, Scheme, Unserved, X402,
-        document::{OPTION_MALFORMED, PAYLOAD_MALFORMED, Payment},
+        document::{OPTION_MALFORMED, PAYLOAD_MALFORMED, Payment, version_2},
         eip155::{Payer, Places, Signed, chain_id, is_payable, signature, token_domain},
         option::{absent_or, amount, extra, filled, names},
     },
@@ -56,7 +56,7 @@ impl Scheme for Eip3009 {
     }
 
     fn judge_envelope(&self, payment: &Value) -> Result<(), Refusal> {
-        if payment.get("refused").is_some() { Err(PAYLOAD_MALFORMED) } else { Ok(()) }
+        if version_2(payment)?.has("refused") { Err(PAYLOAD_MALFORMED) } else { Ok(()) }
     }
 
     fn bound(&self, payment: &Payment<'_>) -> Result<Hash, Refusal> {

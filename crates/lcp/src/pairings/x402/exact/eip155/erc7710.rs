@@ -7,7 +7,7 @@ use crate::{
     pairing::{Buyer, Choice, Unsigned},
     x402::{
         Order, Scheme, Unserved, X402,
-        document::{NO_LEGAL_CONTEXT, Payment, echoed_hash},
+        document::{NO_LEGAL_CONTEXT, Payment, echoed_hash_of_any_link},
         eip155::Payer,
         erc7710,
     },
@@ -40,6 +40,6 @@ impl Scheme for Erc7710 {
 
     fn bound(&self, payment: &Payment<'_>) -> Result<Hash, Refusal> {
         erc7710::payload(payment)?;
-        echoed_hash(payment.whole).map_err(|_| NO_LEGAL_CONTEXT)
+        echoed_hash_of_any_link(payment.whole).ok_or(NO_LEGAL_CONTEXT)
     }
 }

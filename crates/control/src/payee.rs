@@ -1,0 +1,115 @@
+//! Payees: who is to be paid, and the one key that each is known by.
+
+mod domain;
+mod name;
+mod url;
+
+use std::fmt;
+
+pub use domain::Domain;
+pub use name::Name;
+pub use url::{HttpsUrl, MAX_URL};
+
+use crate::FaultCode;
+
+/// A payee as a request names it: at least one of the three is there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Payee {
+    /// The name that people know it by.
+    pub name: Option<Name>,
+    /// Its domain.
+    pub domain: Option<Domain>,
+    /// Its id at a marketplace or payment provider, 1 to 128 visible ASCII characters; case counts.
+    pub merchant_id: Option<Box<str>>,
+}
+
+/// What a payee is known by: the merchant id, else the domain, else the normalised name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PayeeKey {
+    /// A merchant id.
+    MerchantId(Box<str>),
+    /// A domain.
+    Domain(Domain),
+    /// A normalised name.
+    Name(Box<str>),
+}
+
+impl Payee {
+    /// The key; `None` for a payee without any member.
+    pub fn key(&self) -> Option<PayeeKey> {
+        let merchant_id = self.merchant_id.clone().map(PayeeKey::MerchantId);
+        merchant_id
+            .or_else(|| self.domain.clone().map(PayeeKey::Domain))
+            .or_else(|| self.name.as_ref().map(|name| PayeeKey::Name(name.normal().into())))
+    }
+}
+
+impl PayeeKey {
+    /// Reads the text of a key back.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text.split_once(':')? {
+            ("merchant", id) => is_merchant_id(id).then(|| Self::MerchantId(id.into())),
+            ("domain", name) => Domain::parse(name).ok().filter(|domain| domain.as_str() == name).map(Self::Domain),
+            ("name", name) => Name::new(name).filter(|known| known.normal() == name).map(|_| Self::Name(name.into())),
+            _ => None,
+        }
+    }
+}
+
+/// `merchant:`, `domain:` or `name:`, and the key.
+impl fmt::Display for PayeeKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::MerchantId(id) => write!(f, "merchant:{id}"),
+            Self::Domain(domain) => write!(f, "domain:{domain}"),
+            Self::Name(name) => write!(f, "name:{name}"),
+        }
+    }
+}
+
+/// Whether a text is a merchant id: 1 to 128 visible ASCII characters.
+pub(crate) fn is_merchant_id(text: &str) -> bool {
+    (1..=128).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+/// Whether an https URL or a bare host is on a domain: the domain itself or a name under it, label by label.
+pub fn on_domain(url_or_host: &str, domain: &Domain) -> Result<bool, FaultCode> {
+    let host = if url_or_host.contains("://") { HttpsUrl::parse(url_or_host)?.host().clone() } else { Domain::parse(url_or_host)? };
+    Ok(host.is_on(domain))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_strongest_member_is_the_key() {
+        let name = Name::new("Ream & Rule");
+        let domain = Domain::parse("reamandrule.com").ok();
+        let merchant_id = Some("acct_1".into());
+        let key = |payee: Payee| payee.key().map(|key| key.to_string());
+        assert_eq!(key(Payee { name: name.clone(), domain: domain.clone(), merchant_id }).unwrap(), "merchant:acct_1");
+        assert_eq!(key(Payee { name: name.clone(), domain, merchant_id: None }).unwrap(), "domain:reamandrule.com");
+        assert_eq!(key(Payee { name, domain: None, merchant_id: None }).unwrap(), "name:ream & rule");
+        assert_eq!(key(Payee { name: None, domain: None, merchant_id: None }), None);
+    }
+
+    #[test]
+    fn keys_read_back() {
+        for text in ["merchant:acct:1", "domain:shop.example", "name:ream & rule"] {
+            assert_eq!(PayeeKey::parse(text).unwrap().to_string(), text);
+        }
+        for text in ["", "shop.example", "domain:Shop.example", "domain:shop", "name:Ream", "name:", "merchant:", "merchant:a b"] {
+            assert_eq!(PayeeKey::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn on_the_domain() {
+        let shop = Domain::parse("shop.test").unwrap();
+        assert_eq!(on_domain("https://www.shop.test:8443/x", &shop), Ok(true));
+        assert_eq!(on_domain("shop.test", &shop), Ok(true));
+        assert_eq!(on_domain("https://evilshop.test/", &shop), Ok(false));
+        assert_eq!(on_domain("https://shop.test@evil.test/", &shop), Err(FaultCode::UrlMalformed));
+    }
+}

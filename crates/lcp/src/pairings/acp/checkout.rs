@@ -1,0 +1,2 @@
+pub(crate) mod delegated;
+pub(crate) mod undelegated;

@@ -1,0 +1,2 @@
+pub(crate) mod autonomous;
+pub(crate) mod immediate;

@@ -1,0 +1,109 @@
+//! `mpp/charge/usdc/stacks`: H is the memo of the token's transfer (SIP-010) on Stacks.
+
+use crate::{
+    Hash, Object, Refusal, Value,
+    account::Account,
+    encoding,
+    mpp::{
+        INPUT_MALFORMED, Method, Mpp, NO_PAYABLE_OPTION, NOT_THIS_PAIRING, Offer,
+        credential::{CREDENTIAL_MALFORMED, Credential, OneStep, Waiting},
+        evm::judge_type,
+        judge_choice,
+        usdc::{Charge, Profile, Stacks as Contract},
+    },
+    pairing::{Buyer, Choice, Unsigned},
+    wire::stacks::{TX_MALFORMED, Transaction, is_address, some_buffer},
+};
+
+pub(crate) static PAIRING: Mpp<Stacks> = Mpp(Stacks);
+
+pub(crate) struct Stacks;
+
+const CHAIN_MISMATCH: Refusal = Refusal::new("stacks/chain-mismatch");
+const MEMO_NOT_H: Refusal = Refusal::new("mpp/stacks-memo-not-h");
+
+/// The chain of the main network; a transaction for any other is marked as of a test network.
+const MAINNET: u32 = 1;
+
+const FORMAT: &str = "stacks_transaction_v1";
+
+fn charged<'a>(offer: &'a Offer<'_>) -> Result<(Charge<'a>, Contract<'a>), Refusal> {
+    let charge = Charge::of(offer)?;
+    match charge.profile {
+        Profile::Stacks(contract) => Ok((charge, contract)),
+        _ => Err(NOT_THIS_PAIRING),
+    }
+}
+
+impl Method for Stacks {
+    fn id(&self) -> &'static str {
+        "mpp/charge/usdc/stacks"
+    }
+
+    fn pays(&self, offer: &Offer<'_>) -> Result<(), Refusal> {
+        charged(offer).map(|_| ())
+    }
+
+    fn network(&self, offer: &Offer<'_>) -> Option<String> {
+        charged(offer).ok().map(|(_, contract)| network(contract.chain_id))
+    }
+
+    fn choose(&self, _offer: &Offer<'_>, buyer: &Buyer<'_>) -> Result<Object, Refusal> {
+        let payer = Account::parse(buyer.account).map(|account| account.address).filter(|address| is_address(address));
+        Ok(Object::new().with("from", payer.ok_or(NO_PAYABLE_OPTION)?))
+    }
+
+    fn build(&self, chosen: &Choice<'_>) -> Result<Box<dyn Unsigned>, Refusal> {
+        judge_choice(chosen.choice)?;
+        let offer = Offer::chosen(self, chosen)?;
+        let payer = chosen.choice.get("from").and_then(Value::as_str).filter(|from| is_address(from)).ok_or(INPUT_MALFORMED)?;
+        let (charge, contract) = charged(&offer)?;
+        let arguments =
+            Object::new().with("amount", charge.amount).with("sender", payer).with("recipient", charge.recipient.clone()).with("memo", &offer.h);
+        let request = Object::new()
+            .with("kind", "stacks-contract-call")
+            .with("chainId", contract.chain_id)
+            .with("contract", format!("{}.{}", contract.address, contract.name))
+            .with("functionName", "transfer")
+            .with("args", arguments)
+            .with("postCondition", "SentEq")
+            .with("postConditionMode", "deny")
+            .with("anchorMode", "onChainOnly");
+        let chain_id = contract.chain_id;
+        let payload = move |answer: &Value| {
+            let wire = answer.as_str().and_then(encoding::from_hex).ok_or(CREDENTIAL_MALFORMED)?;
+            read(&wire, chain_id)?;
+            Ok(payload(&wire))
+        };
+        let source = format!("{}:{payer}", network(chain_id));
+        Ok(Box::new(Waiting::new(&offer.challenge, Some(source), OneStep { request: request.into(), payload })))
+    }
+
+    fn bound(&self, offer: &Offer<'_>, credential: &Credential<'_>, _landed: Option<&Value>) -> Result<Hash, Refusal> {
+        judge_type(credential.payload, "transaction")?;
+        if credential.payload.get("transactionFormat").is_some_and(|format| format.as_str() != Some(FORMAT)) {
+            return Err(TX_MALFORMED);
+        }
+        let wire = credential.payload.get("transaction").and_then(Value::as_str).and_then(encoding::from_base64).ok_or(TX_MALFORMED)?;
+        let (_, contract) = charged(offer)?;
+        let call = read(&wire, contract.chain_id)?.call.filter(|call| call.function == "transfer");
+        let memo = some_buffer(offer.h.bytes());
+        // The memo is the fourth argument; more may follow.
+        if memo.is_some() && call.as_ref().and_then(|call| call.arguments.get(3)).copied() == memo.as_deref() { Ok(offer.h) } else { Err(MEMO_NOT_H) }
+    }
+}
+
+fn network(chain_id: u32) -> String {
+    format!("stacks:{chain_id}")
+}
+
+/// Reads a transaction, which must be for the chain.
+fn read(wire: &[u8], chain_id: u32) -> Result<Transaction<'_>, Refusal> {
+    let transaction = Transaction::decode(wire)?;
+    let is_for = transaction.chain_id == chain_id && transaction.mainnet == (chain_id == MAINNET);
+    if is_for { Ok(transaction) } else { Err(CHAIN_MISMATCH) }
+}
+
+fn payload(wire: &[u8]) -> Object {
+    Object::new().with("type", "transaction").with("transaction", encoding::base64(wire)).with("transactionFormat", FORMAT)
+}

@@ -1,0 +1,2 @@
+pub(crate) mod booking;
+pub(crate) mod checkout;

@@ -1,0 +1,2 @@
+pub(crate) mod ap2_mandate;
+pub(crate) mod unsigned;

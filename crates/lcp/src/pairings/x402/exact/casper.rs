@@ -1,0 +1,124 @@
+//! `x402/exact/casper`: H is the nonce of a CEP-3009 transfer authorization, without `0x`.
+
+use crate::{
+    Hash, Object, Refusal, Text, Value,
+    account::Account,
+    pairing::{Buyer, Choice, Unsigned},
+    wire::{
+        casper::{MAX_PUBLIC_KEY, MAX_SIGNATURE, algorithm, is_hash, is_key},
+        evm::{Type, eip3009, typed_data},
+    },
+    x402::{
+        Enveloped, Order, Payload, Scheme, Unserved, X402,
+        document::{Payment, SIGNATURE_MALFORMED, version_2},
+        eip155::is_payable,
+        option::{amount, exact_on, extra, filled, timeout},
+    },
+};
+
+pub(crate) static PAIRING: X402<Casper> = X402(Casper);
+
+pub(crate) struct Casper;
+
+const OPTION_MALFORMED: Refusal = Refusal::new("casper/option-malformed");
+const ADDRESS_MALFORMED: Refusal = Refusal::new("casper/address-malformed");
+const PAYLOAD_MALFORMED: Refusal = Refusal::new("casper/payload-malformed");
+const CASPER_SIGNATURE_MALFORMED: Refusal = Refusal::new("casper/signature-malformed");
+const KEY_TAG_MISMATCH: Refusal = Refusal::new("casper/key-tag-mismatch");
+
+const DOMAIN: Type<'static> =
+    ("EIP712Domain", &[("name", "string"), ("version", "string"), ("chain_name", "string"), ("contract_package_hash", "bytes32")]);
+
+impl Scheme for Casper {
+    fn id(&self) -> &'static str {
+        "x402/exact/casper"
+    }
+
+    fn serves(&self, option: &Object) -> Result<(), Unserved> {
+        let is_chain = |name: &str| (1..=64).contains(&name.len()) && name.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'));
+        let text = |name| option.get(name).and_then(Value::as_str);
+        let ours = exact_on(option, "casper").is_some_and(is_chain)
+            && text("asset").is_some_and(is_hash)
+            && text("payTo").is_some_and(is_key)
+            && extra(option).is_some_and(|extra| named(extra, "name").is_some() && named(extra, "version").is_some())
+            && is_payable(option);
+        if ours { Ok(()) } else { Err(Unserved::Other) }
+    }
+
+    fn choose(&self, _order: &Order<'_>, account: &Account, buyer: &Buyer<'_>) -> Result<Object, Refusal> {
+        Ok(Object::new().with("from", account.address.as_str()).with("now", buyer.now))
+    }
+
+    fn build(&self, chosen: &Choice<'_>) -> Result<Box<dyn Unsigned>, Refusal> {
+        let from = chosen.choice.get("from").and_then(Value::as_str).filter(|from| is_key(from)).ok_or(ADDRESS_MALFORMED)?;
+        let now = chosen.choice.get("now").and_then(Value::as_safe_unsigned).ok_or(OPTION_MALFORMED)?;
+        let order = Order::of(self, chosen.choice)?;
+        let option = order.option()?;
+        let extra = extra(option).ok_or(OPTION_MALFORMED)?;
+        let transfer = eip3009::Authorization {
+            from,
+            to: option.get("payTo").and_then(Value::as_str).ok_or(OPTION_MALFORMED)?,
+            value: amount(option).ok_or(OPTION_MALFORMED)?.to_owned(),
+            // Both are below 2^53.
+            valid_before: now + timeout(option).ok_or(OPTION_MALFORMED)?,
+            nonce: *chosen.h.bytes(),
+        };
+        let domain = Object::new()
+            .with_some("name", extra.get("name"))
+            .with_some("version", extra.get("version"))
+            .with_some("chain_name", option.get("network"))
+            .with_some("contract_package_hash", option.get("asset"));
+        let authorization = transfer.members().with("nonce", chosen.h.to_string().trim_start_matches("0x"));
+        Ok(Box::new(Enveloped::new(&order, chosen.reference, Signed { domain, authorization })))
+    }
+
+    fn judge_envelope(&self, payment: &Value) -> Result<(), Refusal> {
+        match version_2(payment) {
+            Ok(payment) if !payment.has("refused") => Ok(()),
+            _ => Err(PAYLOAD_MALFORMED),
+        }
+    }
+
+    fn bound(&self, payment: &Payment<'_>) -> Result<Hash, Refusal> {
+        let payload = payment.payload().map_err(|_| PAYLOAD_MALFORMED)?;
+        let authorization = payload.get("authorization").and_then(Value::as_object).ok_or(PAYLOAD_MALFORMED)?;
+        let member = |name: &str| authorization.get(name).and_then(Value::as_text).ok_or(PAYLOAD_MALFORMED);
+        for (name, _) in eip3009::TRANSFER.1 {
+            member(name)?;
+        }
+        let tagged = |name, max_digits| payload.get(name).and_then(Value::as_str).and_then(|text| algorithm(text, max_digits));
+        tagged("publicKey", MAX_PUBLIC_KEY).ok_or(PAYLOAD_MALFORMED)?;
+        tagged("signature", MAX_SIGNATURE).ok_or(PAYLOAD_MALFORMED)?;
+        let nonce = member("nonce")?.as_str().ok_or(PAYLOAD_MALFORMED)?;
+        let digits = nonce.strip_prefix("0x").unwrap_or(nonce);
+        Hash::parse(&format!("0x{digits}")).ok_or(PAYLOAD_MALFORMED)
+    }
+}
+
+/// A name of 1 to 64 UTF-16 code units.
+fn named<'a>(extra: &'a Object, name: &str) -> Option<&'a Text> {
+    filled(extra, name).filter(|text| text.utf16_len() <= 64)
+}
+
+/// A payload that waits for the wallet's key and signature.
+struct Signed {
+    domain: Object,
+    authorization: Object,
+}
+
+impl Payload for Signed {
+    fn request(&self) -> Result<Value, Refusal> {
+        let typed_data = typed_data(self.domain.clone(), &[DOMAIN, eip3009::TRANSFER], self.authorization.clone());
+        Ok(Object::new().with("kind", "casper-eip712").with("typedData", typed_data).into())
+    }
+
+    fn complete(&self, answer: &Value) -> Result<Object, Refusal> {
+        let text = |name| answer.get(name).and_then(Value::as_text).ok_or(SIGNATURE_MALFORMED);
+        let (key, signature) = (text("publicKey")?, text("signature")?);
+        let tag = |text: &Text, max_digits| text.as_str().and_then(|text| algorithm(text, max_digits)).ok_or(CASPER_SIGNATURE_MALFORMED);
+        if tag(key, MAX_PUBLIC_KEY)? != tag(signature, MAX_SIGNATURE)? {
+            return Err(KEY_TAG_MISMATCH);
+        }
+        Ok(Object::new().with("authorization", self.authorization.clone()).with("publicKey", key.clone()).with("signature", signature.clone()))
+    }
+}

@@ -1,0 +1,93 @@
+//! `x402/exact/ccd`: H is the memo of the transfer on Concordium.
+
+use crate::{
+    Hash, Object, Refusal, Value,
+    account::Account,
+    encoding, json,
+    pairing::{Buyer, Choice, Unsigned},
+    wire::concordium::{TRANSACTION_MALFORMED, is_address, memo, memo_text, text_memo, token_form},
+    x402::{
+        Enveloped, Order, Payload, Scheme, Unserved, X402,
+        document::{Payment, SIGNATURE_MALFORMED},
+        option::{exact_on, extra, timeout, uint64_amount},
+    },
+};
+
+pub(crate) static PAIRING: X402<Ccd> = X402(Ccd);
+
+pub(crate) struct Ccd;
+
+const OPTION_MALFORMED: Refusal = Refusal::new("ccd/option-malformed");
+const MEMO_NOT_LCP: Refusal = Refusal::new("ccd/memo-not-lcp");
+
+/// The name of the chain's own coin among assets; any other names a token.
+const CCD: &str = "CCD";
+
+impl Scheme for Ccd {
+    fn id(&self) -> &'static str {
+        "x402/exact/ccd"
+    }
+
+    fn serves(&self, option: &Object) -> Result<(), Unserved> {
+        let is_genesis = |name: &str| name.len() == 32 && name.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        let text = |name| option.get(name).and_then(Value::as_str);
+        let ours = exact_on(option, "ccd").is_some_and(is_genesis)
+            && text("asset").is_some_and(|asset| (1..=128).contains(&asset.len()) && asset.bytes().all(|b| b.is_ascii_graphic()))
+            && text("payTo").is_some_and(is_address)
+            && sponsor(option).is_some()
+            && uint64_amount(option).is_some()
+            && timeout(option).is_some();
+        if ours { Ok(()) } else { Err(Unserved::Other) }
+    }
+
+    fn choose(&self, _order: &Order<'_>, _account: &Account, buyer: &Buyer<'_>) -> Result<Object, Refusal> {
+        Ok(Object::new().with("now", buyer.now))
+    }
+
+    fn build(&self, chosen: &Choice<'_>) -> Result<Box<dyn Unsigned>, Refusal> {
+        let now = chosen.choice.get("now").and_then(Value::as_safe_unsigned).ok_or(OPTION_MALFORMED)?;
+        let order = Order::of(self, chosen.choice)?;
+        let option = order.option()?;
+        let memo = text_memo(&chosen.h.lcp_string());
+        let is_coin = option.get("asset").and_then(Value::as_str) == Some(CCD);
+        let memo = memo.and_then(|memo| if is_coin { Some(memo) } else { token_form(&memo) }).ok_or(OPTION_MALFORMED)?;
+        let request = Object::new()
+            .with("kind", "ccd-transfer")
+            .with_some("network", option.get("network"))
+            .with_some("sponsor", sponsor(option))
+            .with_some("toAddress", option.get("payTo"))
+            .with_some("asset", option.get("asset"))
+            .with_some("amount", option.get("amount"))
+            .with("memo", encoding::hex(&memo))
+            // Both are below 2^53.
+            .with("expiresBy", now + timeout(option).ok_or(OPTION_MALFORMED)?);
+        Ok(Box::new(Enveloped::new(&order, chosen.reference, Signed(request.into()))))
+    }
+
+    fn bound(&self, payment: &Payment<'_>) -> Result<Hash, Refusal> {
+        let transaction = payment.payload().ok().and_then(|payload| payload.get("signedTransaction"));
+        let memo = memo(transaction.ok_or(TRANSACTION_MALFORMED)?)?;
+        let h = Hash::from_lcp_string(&memo_text(&memo)?).ok_or(MEMO_NOT_LCP)?;
+        if text_memo(&h.lcp_string()) == Some(memo) { Ok(h) } else { Err(MEMO_NOT_LCP) }
+    }
+}
+
+/// Who pays the fee.
+fn sponsor(option: &Object) -> Option<&str> {
+    extra(option)?.get("feePayer").and_then(Value::as_str).filter(|address| is_address(address))
+}
+
+/// A payload that waits for the wallet's transaction.
+struct Signed(Value);
+
+impl Payload for Signed {
+    fn request(&self) -> Result<Value, Refusal> {
+        Ok(self.0.clone())
+    }
+
+    fn complete(&self, answer: &Value) -> Result<Object, Refusal> {
+        answer.as_object().ok_or(SIGNATURE_MALFORMED)?;
+        json::canonical(answer).ok_or(TRANSACTION_MALFORMED)?;
+        Ok(Object::new().with("signedTransaction", answer))
+    }
+}

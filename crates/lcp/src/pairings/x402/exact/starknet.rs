@@ -1,0 +1,152 @@
+//! `x402/exact/starknet`: H's low 250 bits are the nonce of an execution from outside, and the payment echoes all of it.
+
+use crate::{
+    Hash, Object, Refusal, Value,
+    account::Account,
+    pairing::{Buyer, Choice, Unsigned},
+    wire::{
+        evm::{self, U256},
+        starknet::{
+            Felt,
+            outside_execution::{self, ANY_CALLER, OutsideExecution},
+        },
+    },
+    x402::{
+        Enveloped, Order, Payload, Scheme, Unserved, X402,
+        document::{NO_PAYABLE_OPTION, Payment, SIGNATURE_MALFORMED, echoed_hash_of_any_link},
+        option::{absent_or, amount, exact_on, timeout},
+    },
+};
+
+pub(crate) static PAIRING: X402<Starknet> = X402(Starknet);
+
+pub(crate) struct Starknet;
+
+const NOT_PAYABLE: Refusal = Refusal::new("starknet/option-malformed");
+const NETWORK_MALFORMED: Refusal = Refusal::new("starknet/network-malformed");
+const FELT_MALFORMED: Refusal = Refusal::new("starknet/felt-malformed");
+const CALLER_FORBIDDEN: Refusal = Refusal::new("starknet/caller-forbidden");
+const TYPED_DATA_MALFORMED: Refusal = Refusal::new("starknet/typed-data-malformed");
+const NO_LEGAL_CONTEXT: Refusal = Refusal::new("starknet/no-legal-context");
+const NONCE_NOT_BOUND: Refusal = Refusal::new("starknet/nonce-not-bound");
+const FELTS_MALFORMED: Refusal = Refusal::new("starknet/signature-malformed");
+
+/// Most felts of a signature.
+const MAX_SIGNATURE: usize = 32;
+
+const FEE_PAYER: &str = "feePayer";
+
+impl Scheme for Starknet {
+    fn id(&self) -> &'static str {
+        "x402/exact/starknet"
+    }
+
+    fn serves(&self, option: &Object) -> Result<(), Unserved> {
+        let network = exact_on(option, "starknet").ok_or(Unserved::Other)?;
+        let extra = fees(option).ok_or(NOT_PAYABLE)?;
+        if !absent_or(extra, "assetTransferMethod", &["default"]) || !absent_or(extra, "paymentFlow", &["authorization"]) {
+            return Err(Unserved::Other);
+        }
+        if !matches!(network, "SN_MAIN" | "SN_SEPOLIA") {
+            return Err(NETWORK_MALFORMED.into());
+        }
+        let places = Places::of(option)?;
+        // The payment could be sent by anyone, and front-run.
+        if places.fee_payer == Felt::ZERO || Some(places.fee_payer) == Felt::from_short_string(ANY_CALLER) {
+            return Err(CALLER_FORBIDDEN.into());
+        }
+        if price(option).is_some() && timeout(option).is_some() { Ok(()) } else { Err(NOT_PAYABLE.into()) }
+    }
+
+    fn choose(&self, _order: &Order<'_>, account: &Account, buyer: &Buyer<'_>) -> Result<Object, Refusal> {
+        // Whether it is below the prime is judged at build.
+        let digits = account.address.strip_prefix("0x").ok_or(NO_PAYABLE_OPTION)?;
+        if !(1..=64).contains(&digits.len()) || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return Err(NO_PAYABLE_OPTION);
+        }
+        Ok(Object::new().with("from", account.address.as_str()).with("now", buyer.now))
+    }
+
+    fn build(&self, chosen: &Choice<'_>) -> Result<Box<dyn Unsigned>, Refusal> {
+        let from = Felt::of(chosen.choice, "from").ok_or(FELT_MALFORMED)?;
+        let now = chosen.choice.get("now").and_then(Value::as_safe_unsigned).ok_or(NOT_PAYABLE)?;
+        let order = Order::of(self, chosen.choice)?;
+        let option = order.option()?;
+        let places = Places::of(option)?;
+        if from == places.fee_payer {
+            return Err(CALLER_FORBIDDEN);
+        }
+        // Both are below 2^53.
+        let execute_before = now + timeout(option).ok_or(NOT_PAYABLE)?;
+        if execute_before >= 1 << 53 {
+            return Err(NOT_PAYABLE);
+        }
+        let (high, low) = price(option).ok_or(NOT_PAYABLE)?.halves();
+        let execution = OutsideExecution {
+            chain: exact_on(option, "starknet").ok_or(NETWORK_MALFORMED)?,
+            caller: places.fee_payer,
+            nonce: Felt::from_low_bits(*chosen.h.bytes()),
+            execute_before,
+            to: places.asset,
+            selector: outside_execution::TRANSFER,
+            calldata: vec![places.pay_to, low.into(), high.into()],
+        };
+        let typed_data = execution.typed_data().ok_or(NETWORK_MALFORMED)?;
+        Ok(Box::new(Enveloped::new(&order, chosen.reference, Signed { from, typed_data: typed_data.into() })))
+    }
+
+    fn bound(&self, payment: &Payment<'_>) -> Result<Hash, Refusal> {
+        let payload = payment.payload()?;
+        Felt::of(payload, "from").ok_or(FELT_MALFORMED)?;
+        let chain = exact_on(payment.accepted, "starknet").ok_or(NETWORK_MALFORMED)?;
+        let typed_data = payload.get("outsideExecution").and_then(|execution| execution.get("typedData"));
+        let nonce = typed_data.and_then(|typed_data| outside_execution::nonce(typed_data, chain)).ok_or(TYPED_DATA_MALFORMED)?;
+        let h = echoed_hash_of_any_link(payment.whole).ok_or(NO_LEGAL_CONTEXT)?;
+        if nonce == Felt::from_low_bits(*h.bytes()) { Ok(h) } else { Err(NONCE_NOT_BOUND) }
+    }
+}
+
+/// The option's `extra`, which names who pays the fees.
+fn fees(option: &Object) -> Option<&Object> {
+    option.get("extra").and_then(Value::as_object)
+}
+
+/// The option's amount: positive, below 2^256, without leading zeros.
+fn price(option: &Object) -> Option<U256> {
+    amount(option).filter(|amount| evm::is_amount(amount)).and_then(U256::from_decimal)
+}
+
+/// The addresses of an option.
+struct Places {
+    asset: Felt,
+    pay_to: Felt,
+    fee_payer: Felt,
+}
+
+impl Places {
+    fn of(option: &Object) -> Result<Self, Refusal> {
+        let felt = |object, name| Felt::of(object, name).ok_or(FELT_MALFORMED);
+        Ok(Self { asset: felt(option, "asset")?, pay_to: felt(option, "payTo")?, fee_payer: felt(fees(option).ok_or(NOT_PAYABLE)?, FEE_PAYER)? })
+    }
+}
+
+/// A payload that waits for the account's signature over typed data.
+struct Signed {
+    from: Felt,
+    typed_data: Value,
+}
+
+impl Payload for Signed {
+    fn request(&self) -> Result<Value, Refusal> {
+        Ok(Object::new().with("kind", "starknet-snip12").with("typedData", &self.typed_data).with("account", self.from).into())
+    }
+
+    fn complete(&self, answer: &Value) -> Result<Object, Refusal> {
+        let felts = answer.as_array().filter(|felts| felts.iter().all(|felt| felt.as_text().is_some())).ok_or(SIGNATURE_MALFORMED)?;
+        if !(1..=MAX_SIGNATURE).contains(&felts.len()) || felts.iter().any(|felt| felt.as_str().and_then(Felt::parse).is_none()) {
+            return Err(FELTS_MALFORMED);
+        }
+        let execution = Object::new().with("typedData", &self.typed_data).with("signature", answer);
+        Ok(Object::new().with("from", self.from).with("outsideExecution", execution))
+    }
+}

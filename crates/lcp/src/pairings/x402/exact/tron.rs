@@ -1,0 +1,1 @@
+pub(crate) mod lcp_trc20_memo;

@@ -1,0 +1,179 @@
+//! `x402/exact/tron/lcp-trc20-memo`: H is the memo of the transaction that calls the token.
+
+use crate::{
+    Hash, Object, Refusal, Value,
+    account::Account,
+    encoding,
+    inputs::{self, MAX_DECIMAL},
+    pairing::{Buyer, Choice, Unsigned},
+    wire::{
+        base58,
+        evm::{self, U256},
+        tron::{Address, Call, Raw, Signature, TX_MALFORMED, Transaction, signed, trc20_transfer},
+    },
+    x402::{
+        Enveloped, Order, Payload, Scheme, Unserved, X402,
+        document::{CHOICE_MALFORMED, INPUT_MISSING, NO_PAYABLE_OPTION, PAYLOAD_MALFORMED, Payment, SIGNATURE_MALFORMED},
+        option::{absent_or, amount, exact_on, extra, names, timeout},
+    },
+};
+
+pub(crate) static PAIRING: X402<Trc20Memo> = X402(Trc20Memo);
+
+pub(crate) struct Trc20Memo;
+
+const NOT_PAYABLE: Refusal = Refusal::new("tron/option-malformed");
+const NETWORK_MALFORMED: Refusal = Refusal::new("tron/network-malformed");
+const ADDRESS_MALFORMED: Refusal = Refusal::new("tron/address-malformed");
+const FEE_LIMIT: Refusal = Refusal::new("tron/fee-limit");
+const TX_TOO_LARGE: Refusal = Refusal::new("tron/tx-too-large");
+const RECOVERY_MALFORMED: Refusal = Refusal::new("tron/signature-malformed");
+const NOT_TRANSFER: Refusal = Refusal::new("tron/not-transfer");
+const MEMO_NOT_LCP: Refusal = Refusal::new("tron/memo-not-lcp");
+
+/// Longest timeout in seconds: a node takes no transaction that expires a day from now or later, and a minute is left for
+/// its way there.
+const MAX_TIMEOUT: u64 = 86_340;
+/// The most that a node lets a call burn, in sun.
+const MAX_FEE_LIMIT: u64 = 15_000_000_000;
+/// Longest text of a transaction, in hex digits.
+const MAX_TEXT: usize = 8192;
+
+impl Scheme for Trc20Memo {
+    fn id(&self) -> &'static str {
+        "x402/exact/tron/lcp-trc20-memo"
+    }
+
+    fn serves(&self, option: &Object) -> Result<(), Unserved> {
+        let network = exact_on(option, "tron").ok_or(Unserved::Other)?;
+        let ours = extra(option).is_some_and(|extra| {
+            names(extra, "assetTransferMethod", "lcp-trc20-memo") && absent_or(extra, "paymentFlow", &["authorization", "upfront"])
+        });
+        if !ours {
+            return Err(Unserved::Other);
+        }
+        if !is_chain_id(network) {
+            return Err(NETWORK_MALFORMED.into());
+        }
+        if ["asset", "payTo"].iter().any(|name| Address::of(option, name).is_none()) {
+            return Err(ADDRESS_MALFORMED.into());
+        }
+        let payable = price(option).is_some() && timeout(option).is_some_and(|seconds| seconds <= MAX_TIMEOUT);
+        if payable { Ok(()) } else { Err(NOT_PAYABLE.into()) }
+    }
+
+    fn choose(&self, _order: &Order<'_>, account: &Account, buyer: &Buyer<'_>) -> Result<Object, Refusal> {
+        // Its checksum is judged at build.
+        let address = &account.address;
+        if address.len() != 34 || !address.starts_with('T') || !address.bytes().all(base58::is_letter) {
+            return Err(NO_PAYABLE_OPTION);
+        }
+        let ref_block = buyer.inputs.get("refBlock").filter(|block| RefBlock::of(Some(block)).is_some()).ok_or(INPUT_MISSING)?;
+        let fee_limit = inputs::decimal(buyer.inputs, "feeLimit").ok().flatten().ok_or(INPUT_MISSING)?;
+        Ok(Object::new()
+            .with("payer", address.as_str())
+            .with("now", (u128::from(buyer.now) * 1000).to_string())
+            .with("refBlock", ref_block)
+            .with("feeLimit", fee_limit))
+    }
+
+    fn build(&self, chosen: &Choice<'_>) -> Result<Box<dyn Unsigned>, Refusal> {
+        let choice = chosen.choice;
+        let decimal = |name| inputs::decimal(choice, name).ok().flatten().ok_or(CHOICE_MALFORMED);
+        let now = decimal("now")?;
+        let fee_limit = decimal("feeLimit")?;
+        let ref_block = RefBlock::of(choice.get("refBlock")).ok_or(CHOICE_MALFORMED)?;
+
+        let payer = Address::of(choice, "payer").ok_or(ADDRESS_MALFORMED)?;
+        let fee_limit = encoding::uint64(fee_limit).filter(|limit| (1..=MAX_FEE_LIMIT).contains(limit)).ok_or(FEE_LIMIT)?;
+        let timestamp = int64(now).filter(|&now| now > 0).ok_or(TX_MALFORMED)?;
+        let number = int64(ref_block.number).ok_or(TX_MALFORMED)?.to_be_bytes();
+
+        let order = Order::of(self, choice)?;
+        let option = order.option()?;
+        let place = |name| Address::of(option, name).ok_or(ADDRESS_MALFORMED);
+        let token = place("asset")?;
+        // At most a day: the sum is below 2^64.
+        let expiration = timestamp + 1000 * timeout(option).ok_or(NOT_PAYABLE)?;
+        if i64::try_from(expiration).is_err() {
+            return Err(TX_MALFORMED);
+        }
+        let memo = chosen.h.lcp_string();
+        let call_data = trc20_transfer(&place("payTo")?, &price(option).ok_or(NOT_PAYABLE)?);
+        let raw = Raw {
+            ref_block_bytes: &number[6..],
+            ref_block_hash: &ref_block.id[8..16],
+            expiration,
+            data: memo.as_bytes(),
+            call: Call { owner: payer.bytes(), contract: token.bytes(), data: &call_data },
+            timestamp,
+            fee_limit,
+        };
+        Ok(Box::new(Enveloped::new(&order, chosen.reference, Signed { raw: raw.encode() })))
+    }
+
+    fn bound(&self, payment: &Payment<'_>) -> Result<Hash, Refusal> {
+        let text = payment.payload()?.get("transaction").and_then(Value::as_text).ok_or(PAYLOAD_MALFORMED)?;
+        if text.utf16_len() > MAX_TEXT {
+            return Err(TX_TOO_LARGE);
+        }
+        let bytes = text.as_str().and_then(encoding::from_bare_hex).ok_or(TX_MALFORMED)?;
+        let raw = Raw::decode(Transaction::read(&bytes)?.raw)?;
+        if !raw.call.is_transfer() {
+            return Err(NOT_TRANSFER);
+        }
+        std::str::from_utf8(raw.data).ok().and_then(Hash::from_lcp_string).ok_or(MEMO_NOT_LCP)
+    }
+}
+
+/// A decimal without leading zeros that is a safe integer.
+fn is_chain_id(text: &str) -> bool {
+    encoding::uint64(text).is_some_and(|id| id < 1 << 53 && id.to_string() == text)
+}
+
+/// The option's amount: positive, below 2^256, without leading zeros.
+fn price(option: &Object) -> Option<U256> {
+    amount(option).filter(|amount| evm::is_amount(amount)).and_then(U256::from_decimal)
+}
+
+/// A decimal below 2^63.
+fn int64(decimal: &str) -> Option<u64> {
+    encoding::uint64(decimal).filter(|&value| i64::try_from(value).is_ok())
+}
+
+/// A recent block that the transaction names, so that it holds on that chain only.
+struct RefBlock<'a> {
+    /// A decimal.
+    number: &'a str,
+    id: [u8; 32],
+}
+
+impl<'a> RefBlock<'a> {
+    fn of(value: Option<&'a Value>) -> Option<Self> {
+        let value = value?;
+        let number = value.get("number").and_then(Value::as_str).filter(|number| encoding::is_decimal(number, MAX_DECIMAL))?;
+        let mut id = [0; 32];
+        encoding::hex_into(value.get("id").and_then(Value::as_str)?.strip_prefix("0x")?, &mut id)?;
+        Some(Self { number, id })
+    }
+}
+
+/// A payload that waits for the signature of raw bytes.
+struct Signed {
+    raw: Vec<u8>,
+}
+
+impl Payload for Signed {
+    fn request(&self) -> Result<Value, Refusal> {
+        Ok(Object::new().with("kind", "tron-txid").with("txid", encoding::hex(&Raw::txid(&self.raw))).into())
+    }
+
+    fn complete(&self, answer: &Value) -> Result<Object, Refusal> {
+        let bytes = answer.as_str().and_then(encoding::from_hex).ok_or(SIGNATURE_MALFORMED)?;
+        let signature: Signature = bytes.try_into().map_err(|_| SIGNATURE_MALFORMED)?;
+        if !matches!(signature[64], 0 | 1 | 27 | 28) {
+            return Err(RECOVERY_MALFORMED);
+        }
+        Ok(Object::new().with("transaction", encoding::bare_hex(&signed(&self.raw, &signature))))
+    }
+}

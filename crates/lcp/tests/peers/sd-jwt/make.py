@@ -1,0 +1,51 @@
+"""Makes python.json: SD-JWTs issued, presented and verified by the PyPI package sd-jwt.
+
+    pip install -r requirements.txt && python make.py > python.json
+"""
+
+import json
+
+from jwcrypto.jwk import JWK
+from sd_jwt.common import SDObj
+from sd_jwt.holder import SDJWTHolder
+from sd_jwt.issuer import SDJWTIssuer
+from sd_jwt.verifier import SDJWTVerifier
+
+ISSUER = JWK.generate(kty="EC", crv="P-256")
+HOLDER = JWK.generate(kty="EC", crv="P-256")
+
+CLAIMS = {
+    "iss": "https://issuer.example",
+    SDObj("given_name"): "Ada",
+    SDObj("text"): 'é ✓ 😀 "\\/\n',
+    "address": {SDObj("street"): "Main 1", "country": "GB"},
+    SDObj("nested"): {SDObj("inner"): {SDObj("deepest"): [1, 2.5, None, True]}, "plain": -0.0},
+    "list": [SDObj("one"), "two", SDObj({"three": 3, SDObj("four"): 4})],
+}
+EVERYTHING = {
+    "given_name": True,
+    "text": True,
+    "address": {"street": True},
+    "nested": {"inner": {"deepest": True}},
+    "list": [True, False, {"four": True}],
+}
+CASES = [
+    ("everything is disclosed", EVERYTHING, False, False),
+    ("nothing is disclosed", {}, False, False),
+    ("some claims are disclosed, among decoys", {"nested": True, "list": [True]}, True, False),
+    ("a key is bound", {"given_name": True}, True, True),
+]
+
+
+def made(name, shown, decoys, binds):
+    header = {"typ": "example+sd-jwt", "kid": "issuer-1"}
+    issued = SDJWTIssuer(CLAIMS, ISSUER, HOLDER if binds else None, add_decoy_claims=decoys, extra_header_parameters=header)
+    holder = SDJWTHolder(issued.sd_jwt_issuance)
+    nonce, aud = ("n-1", "https://verifier.example") if binds else (None, None)
+    holder.create_presentation(shown, nonce, aud, HOLDER if binds else None)
+    token = holder.sd_jwt_presentation
+    claims = SDJWTVerifier(token, lambda issuer, header: ISSUER, aud, nonce).get_verified_payload()
+    return {"name": name, "token": token, "key": ISSUER.export_public(as_dict=True), "claims": claims}
+
+
+print(json.dumps([made(*case) for case in CASES], indent=1))
