@@ -118,7 +118,9 @@ impl<'a> Item<'a> {
             }
             Data::List(items) => {
                 head(4, items.len() as u64);
-                items.iter().for_each(|item| item.append_identity(rule, identity));
+                for item in items {
+                    item.append_identity(rule, identity);
+                }
             }
             Data::Map(entries) => {
                 head(5, entries.len() as u64);
@@ -404,7 +406,8 @@ mod tests {
             let data = tree.written();
             let item = Item::read(&data, ALL).unwrap();
             prop_assert!(tree.holds(&item));
-            prop_assert_eq!(Item::read(&[&data[..], &[0]].concat(), ALL), None);
+            let longer = [&data[..], &[0]].concat();
+            prop_assert_eq!(Item::read(&longer, ALL), None);
             prop_assert_eq!(Item::read(&data[..data.len() - 1], ALL), None);
         }
 

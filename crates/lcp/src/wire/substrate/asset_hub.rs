@@ -66,7 +66,8 @@ mod tests {
             for cut in 0..bytes.len() {
                 prop_assert_eq!(TransferWithRemark::decode(&bytes[..cut]), None);
             }
-            prop_assert_eq!(TransferWithRemark::decode(&[&bytes[..], &[0]].concat()), None);
+            let longer = [&bytes[..], &[0]].concat();
+            prop_assert_eq!(TransferWithRemark::decode(&longer), None);
         }
 
         /// What is read is the one form of what it holds.
