@@ -219,6 +219,12 @@ pub(crate) mod sample {
     pub(crate) use crate::mpp::sample::{object, parsed};
 
     pub(crate) const ATR: &[u8] = b"terms";
+    use crate::{
+        ConfirmedHash, Hash, Object, Refusal, Value, json,
+        pairing::{Buyer, Choice, Completed, Pairing, Unsigned},
+    };
+
+    pub(crate) const ATR: &[u8] = b"abc";
 
     pub(crate) fn h() -> Hash {
         Hash::of(ATR)
@@ -241,13 +247,39 @@ pub(crate) mod sample {
         pairing.build(&Choice { choice, reference: &Value::Null, h: &ConfirmedHash::rehash(atr), atr })
     }
 
+    /// JSON to test with, of single quotes.
+    pub(crate) fn object(text: &str) -> Object {
+        json::parse(&text.replace('\'', "\""), json::MAX_DEPTH).unwrap().as_object().unwrap().clone()
+    }
+
+    pub(crate) fn document(options: impl IntoIterator<Item = Object>) -> Value {
+        let info = Object::new().with("type", "sha256").with("value", &h()).with("legalContextUrl", "https://atr.seller.example/x");
+        let context = Object::new().with("legalContext", Object::new().with("info", info));
+        let options: Vec<Value> = options.into_iter().map(Value::from).collect();
+        Object::new().with("x402Version", 2u32).with("accepts", options).with("extensions", context).into()
+    }
+
+    /// What a pairing chooses of one option.
+    pub(crate) fn choose(pairing: &dyn Pairing, account: &str, option: Object, inputs: &Object) -> Result<Object, Refusal> {
+        let buyer = Buyer { account, inputs, now: 1_790_000_000, random: &|_| () };
+        pairing.choose(&pairing.read(&document([option]))?, &buyer)
+    }
+
+    pub(crate) fn build(pairing: &dyn Pairing, choice: &Object) -> Result<Box<dyn Unsigned>, Refusal> {
+        pairing.build(&Choice { choice, reference: &Value::Null, h: &ConfirmedHash::rehash(ATR), atr: ATR })
+    }
+
     pub(crate) fn request(unsigned: &dyn Unsigned) -> Value {
         unsigned.request().unwrap().unwrap()
     }
 
     /// The payment that an answer makes.
     pub(crate) fn paid(unsigned: &dyn Unsigned, answer: &Value) -> Result<Value, Refusal> {
-        match unsigned.complete(answer)? {
+        match unsigned.complete(answer)? {}
+    }
+
+    pub(crate) fn paid(unsigned: &dyn Unsigned, answer: impl Into<Value>) -> Result<Value, Refusal> {
+        match unsigned.complete(&answer.into())? {
             Completed::Payment { signed, .. } => Ok(signed),
             Completed::Next(request) => panic!("asks for more: {request:?}"),
         }
@@ -257,5 +289,20 @@ pub(crate) mod sample {
     pub(crate) fn with_option(choice: &Object, option: Object) -> Object {
         let required = choice.get("required").unwrap().as_object().unwrap().clone().with("accepts", [option.clone().into()]);
         choice.clone().with("required", required).with("accepted", option)
+    }
+
+    /// The payment with a member of its payload changed.
+    pub(crate) fn with_payload(payment: &Value, name: &str, value: impl Into<Value>) -> Value {
+        let payment = payment.as_object().unwrap().clone();
+        let payload = payment.get("payload").unwrap().as_object().unwrap().clone().with(name, value);
+        payment.with("payload", payload).into()
+    }
+
+    /// The code with which a pairing refuses an option that is paid or was chosen.
+    pub(crate) fn unserved(pairing: &dyn Pairing, option: Object) -> String {
+        let payment = Object::new().with("x402Version", 2u32).with("accepted", option.clone()).into();
+        let code = pairing.bound(&payment, None).unwrap_err().code().to_owned();
+        assert_eq!(pairing.read(&document([option])).err().map(|refusal| refusal.code().to_owned()), Some("x402/no-payable-option".to_owned()));
+        code
     }
 }
