@@ -66,7 +66,7 @@ impl Bits {
     /// The bytes, the last one with the tag if it is not full.
     fn with_tag(&self) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
-        if let Some(last) = bytes.last_mut().filter(|_| self.count % 8 > 0) {
+        if let Some(last) = bytes.last_mut().filter(|_| !self.count.is_multiple_of(8)) {
             *last |= 0x80 >> (self.count % 8);
         }
         bytes

@@ -60,7 +60,7 @@ impl Unsigned {
 }
 
 /// The one message that a signed request sends, and its mode. The signature is the last 512 bits, whatever stands before.
-pub fn sent<'a>(mut request: Slice<'a>) -> Result<(u8, &'a Cell), Refusal> {
+pub fn sent(mut request: Slice<'_>) -> Result<(u8, &Cell), Refusal> {
     if request.bits_left() < REQUEST_BITS + SIGNATURE_BITS || request.uint(32) != Some(SIGNED_INTERNAL) || request.skip(3 * 32).is_none() {
         return Err(NOT_W5_SIGNED);
     }
