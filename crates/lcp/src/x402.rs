@@ -225,6 +225,17 @@ pub(crate) mod sample {
     };
 
     pub(crate) const ATR: &[u8] = b"abc";
+}
+
+/// A payment of one option, to test with.
+#[cfg(test)]
+pub(crate) mod sample {
+    use crate::{
+        ConfirmedHash, Hash, Object, Value,
+        pairing::{Buyer, Choice, Completed, Pairing},
+    };
+
+    pub(crate) const ATR: &[u8] = b"terms";
 
     pub(crate) fn h() -> Hash {
         Hash::of(ATR)
@@ -304,5 +315,56 @@ pub(crate) mod sample {
         let code = pairing.bound(&payment, None).unwrap_err().code().to_owned();
         assert_eq!(pairing.read(&document([option])).err().map(|refusal| refusal.code().to_owned()), Some("x402/no-payable-option".to_owned()));
         code
+    }
+    /// What a buyer pays an option with.
+    pub(crate) struct Sample<'a> {
+        pub(crate) pairing: &'a dyn Pairing,
+        pub(crate) option: Object,
+        pub(crate) account: &'a str,
+        pub(crate) inputs: Object,
+        /// The wallet's answer.
+        pub(crate) answer: Value,
+    }
+
+    impl Sample<'_> {
+        pub(crate) fn choice(&self) -> Object {
+            let info = Object::new().with("type", "sha256").with("value", &h()).with("legalContextUrl", "https://a.example/");
+            let context = Object::new().with("legalContext", Object::new().with("info", info));
+            let document = Object::new().with("x402Version", 2u32).with("accepts", [self.option.clone().into()]).with("extensions", context);
+            let buyer = Buyer { account: self.account, inputs: &self.inputs, now: 1_790_000_000, random: &|_| {} };
+            self.pairing.choose(&self.pairing.read(&document.into()).unwrap(), &buyer).unwrap()
+        }
+
+        /// The request, and the payment or the refusal.
+        pub(crate) fn paid(&self, choice: &Object) -> Result<(Value, Value), String> {
+            let choice = Choice { choice, reference: &"r".repeat(32).into(), h: &ConfirmedHash::rehash(ATR), atr: ATR };
+            let finish = || {
+                let unsigned = self.pairing.build(&choice)?;
+                let request = unsigned.request()?.unwrap();
+                match unsigned.complete(&self.answer)? {
+                    Completed::Payment { signed, .. } => Ok((request, signed)),
+                    Completed::Next(_) => panic!("one answer is all that is asked"),
+                }
+            };
+            finish().map_err(|refusal: crate::Refusal| refusal.code().to_owned())
+        }
+
+        pub(crate) fn refused(&self, choice: &Object) -> String {
+            self.paid(choice).unwrap_err()
+        }
+
+        /// A choice with faults in many members is refused for the one that is looked at first; each is mended in turn.
+        pub(crate) fn assert_order(&self, faults: &[(&str, Value, &str)]) {
+            let good = self.choice();
+            let mut choice = faults.iter().fold(good.clone(), |choice, (name, fault, _)| choice.with(*name, fault));
+            for (name, _, code) in faults {
+                assert_eq!(self.refused(&choice), *code, "{name}");
+                match good.get(name) {
+                    Some(value) => choice.set(*name, value),
+                    None => choice = choice.without(name),
+                }
+            }
+            assert_eq!(choice, good);
+        }
     }
 }
