@@ -25,7 +25,7 @@ pub fn is_hash(text: &str) -> bool {
 /// assert_eq!(casper::algorithm("03ab", casper::MAX_SIGNATURE), None);
 /// ```
 pub fn algorithm(text: &str, max_digits: usize) -> Option<u8> {
-    if !(4..=max_digits).contains(&text.len()) || text.len() % 2 != 0 || !is_hex(text) {
+    if !(4..=max_digits).contains(&text.len()) || !text.len().is_multiple_of(2) || !is_hex(text) {
         return None;
     }
     match text.get(..2) {

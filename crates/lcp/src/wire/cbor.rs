@@ -118,7 +118,9 @@ impl<'a> Item<'a> {
             }
             Data::List(items) => {
                 head(4, items.len() as u64);
-                items.iter().for_each(|item| item.append_identity(rule, identity));
+                for item in items {
+                    item.append_identity(rule, identity);
+                }
             }
             Data::Map(entries) => {
                 head(5, entries.len() as u64);
@@ -318,7 +320,7 @@ mod tests {
             _ => 8,
         };
         let width = width.max(least);
-        let info = [number as u8, 24, 25, 0, 26, 0, 0, 0, 27][width];
+        let info = [u8::try_from(number).unwrap_or(0), 24, 25, 0, 26, 0, 0, 0, 27][width];
         [&[major << 5 | info], &number.to_be_bytes()[8 - width..]].concat()
     }
 

@@ -310,7 +310,7 @@ mod tests {
                 assert_eq!(Transaction::decode(&wire[..end]), Err(TX_MALFORMED), "{end}");
             }
         }
-        assert_eq!(Transaction::decode(&[0; MAX_WIRE + 1]), Err(TX_MALFORMED));
+        assert_eq!(Transaction::decode(&vec![0; MAX_WIRE + 1]), Err(TX_MALFORMED));
     }
 
     /// A transaction with another authorization, anchor mode, post-conditions and payload.

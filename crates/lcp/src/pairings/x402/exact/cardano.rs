@@ -176,7 +176,8 @@ mod tests {
     fn the_marker_stands_once_before_h() {
         let digits = &h().to_string()[2..];
         assert_eq!(carried_in([MARKER, digits]), Ok(h()));
-        for lines in [[digits, MARKER], ["LCP:sha256:0x", digits], ["\u{FEFF}lcp:sha256:0x", digits], [MARKER, &digits.to_uppercase()], [MARKER, ""]] {
+        for lines in [[digits, MARKER], ["LCP:sha256:0x", digits], ["\u{FEFF}lcp:sha256:0x", digits], [MARKER, &digits.to_uppercase()], [MARKER, ""]]
+        {
             assert_eq!(carried_in(lines), Err(HASH_NOT_CARRIED), "{lines:?}");
         }
         assert_eq!(carried_in([MARKER, "\u{FEFF}LCP:sha256:0X"]), Err(AMBIGUOUS));
