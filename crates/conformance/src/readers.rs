@@ -12,7 +12,7 @@ use lcp::{
     pairing::{Buyer, Choice},
     registry,
     wire::{
-        evm, rlp, solana,
+        cardano, cbor, concordium, evm, rlp, solana, stacks,
         structured_field::{MAX_LENGTH, MAX_MEMBERS, dictionary},
         tempo::{
             self,
@@ -46,11 +46,22 @@ pub const TARGETS: &[Target] = &[
     ("tempo_transaction", tempo_transaction),
     ("tempo_key_authorization", tempo_key_authorization),
     ("solana_transaction", solana_transaction),
+    ("cbor", cbor_item),
+    ("cardano_transaction", cardano_transaction),
+    ("concordium_transaction", concordium_transaction),
+    ("stacks_transaction", stacks_transaction),
     ("mcp_line", mcp_line),
 ];
 
 /// Each of these pays documents of its own networks.
-const ACCOUNTS: [&str; 3] = [ACCOUNT, "cloudflare:402:agent", "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1:H114TvVMTRoh9Aar3vdpfyxEVLdSDH4oi4xihVuWAgWN"];
+const ACCOUNTS: [&str; 6] = [
+    ACCOUNT,
+    "cloudflare:402:agent",
+    "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1:H114TvVMTRoh9Aar3vdpfyxEVLdSDH4oi4xihVuWAgWN",
+    "cardano:preprod:addr%5Ftest1qz2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzer3jcu5d8ps7zex2k2xt3uqxgjqnnj83ws8lhrn648jjxtwq2ytjqp",
+    "casper:casper-test:00d6199034908d56180d81ea5e6017a2eb82827bbb535f098f662d4e02a3fa8b4a",
+    "stacks:2147483648:ST37X3883P4XF1HR8QEWFFAJFKAYHM4DX1E0F8TXT",
+];
 
 const ACCOUNT: &str = "eip155:84532:0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
 
@@ -264,6 +275,59 @@ pub fn solana_transaction(data: &[u8]) {
     }
     let read = solana::Transaction::read(Some(&encoding::base64(data).into()));
     assert!(read.is_err() || data.len() <= solana::MAX_WIRE);
+}
+
+/// A CBOR item stands in the very bytes that were read, and so does each item in it.
+pub fn cbor_item(data: &[u8]) {
+    fn holds_together(item: &cbor::Item<'_>) {
+        assert!(cbor::Item::read(item.raw, ANY_CBOR).is_some());
+        match &item.data {
+            cbor::Data::List(items) => items.iter().for_each(holds_together),
+            cbor::Data::Map(entries) => {
+                let _ = (cbor::keys_are_unique(entries, cbor::Same::Written), cbor::keys_are_unique(entries, cbor::Same::Decoded));
+                for (key, value) in entries {
+                    holds_together(key);
+                    holds_together(value);
+                }
+            }
+            cbor::Data::Tag(_, item) => holds_together(item),
+            _ => {}
+        }
+    }
+    let Some(item) = cbor::Item::read(data, ANY_CBOR) else { return };
+    assert_eq!(item.raw, data);
+    if data.len() < 4096 {
+        holds_together(&item);
+    }
+}
+
+const ANY_CBOR: cbor::Bounds = cbor::Bounds { indefinite: true, depth: 64, items: usize::MAX };
+
+/// A Cardano transaction, and its message.
+pub fn cardano_transaction(data: &[u8]) {
+    if let Ok(transaction) = cardano::Transaction::decode(data) {
+        assert!(transaction.message().is_err() || data.ends_with(transaction.auxiliary_data.raw));
+    }
+    let read = cardano::from_base64(&encoding::base64(data).into());
+    assert!(read.is_err() || data.len() <= cardano::MAX_WIRE);
+}
+
+/// A signed Concordium transaction, which is JSON.
+pub fn concordium_transaction(data: &[u8]) {
+    let Ok(transaction) = json::parse_bytes(data, json::MAX_DEPTH) else { return };
+    if let Ok(memo) = concordium::memo(&transaction) {
+        let text = concordium::memo_text(&memo);
+        assert!(text.is_err() || memo.len() <= concordium::MAX_MEMO);
+    }
+}
+
+/// A Stacks transaction: its arguments stand at its end, in the bytes that were read.
+pub fn stacks_transaction(data: &[u8]) {
+    let Ok(transaction) = stacks::Transaction::decode(data) else { return };
+    assert!(data.len() <= stacks::MAX_WIRE);
+    if let Some(call) = transaction.call {
+        assert!(data.ends_with(&call.arguments.concat()));
+    }
 }
 
 /// A line from an MCP client: whatever it is, the session goes on and a ping behind it is answered.
