@@ -14,10 +14,12 @@ use lcp::{
     wire::{
         cardano, cbor, concordium, evm, rlp, solana, stacks,
         structured_field::{MAX_LENGTH, MAX_MEMBERS, dictionary},
+        substrate,
         tempo::{
             self,
             channel::{Opening, Release},
         },
+        ton, tron,
     },
 };
 use terms::{CancellationToken, Gate, Signer, SignerFailed};
@@ -50,17 +52,24 @@ pub const TARGETS: &[Target] = &[
     ("cardano_transaction", cardano_transaction),
     ("concordium_transaction", concordium_transaction),
     ("stacks_transaction", stacks_transaction),
+    ("tron_transaction", tron_transaction),
+    ("substrate_extrinsic", substrate_extrinsic),
+    ("ton_bag", ton_bag),
     ("mcp_line", mcp_line),
 ];
 
 /// Each of these pays documents of its own networks.
-const ACCOUNTS: [&str; 6] = [
+const ACCOUNTS: [&str; 10] = [
     ACCOUNT,
     "cloudflare:402:agent",
     "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1:H114TvVMTRoh9Aar3vdpfyxEVLdSDH4oi4xihVuWAgWN",
     "cardano:preprod:addr%5Ftest1qz2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzer3jcu5d8ps7zex2k2xt3uqxgjqnnj83ws8lhrn648jjxtwq2ytjqp",
     "casper:casper-test:00d6199034908d56180d81ea5e6017a2eb82827bbb535f098f662d4e02a3fa8b4a",
     "stacks:2147483648:ST37X3883P4XF1HR8QEWFFAJFKAYHM4DX1E0F8TXT",
+    "tron:728126428:TV8KNoryFTom7nt9tZtFAwgLMnCKi5zqS9",
+    "starknet:SN_SEPOLIA:0x04a7b3c1d5e9f2a6b8c0d4e8f1a5b9c3d7e0f4a8b2c6d0e4f8a1b5c9d3e7f0a4",
+    "polkadot:68d56f15f85d3136970ec16946040bc1:14a9ZCUGaJ1CaUqit3uW6hdCHP7xzxEZbF7Y9zC6aWUEJJ1D",
+    "tvm:-239:0%3Abf06c62020af326f96eb485c8078745e412522a117516e81191bc8f6aa044213",
 ];
 
 const ACCOUNT: &str = "eip155:84532:0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
@@ -100,7 +109,14 @@ pub fn encoded_text(data: &[u8]) {
 /// gate would fetch.
 pub fn document(data: &[u8]) {
     let Ok(document) = json::parse_bytes(data, json::MAX_DEPTH) else { return };
+    let ref_block = Object::new().with("number", "71234567").with("id", format!("0x{}", "07".repeat(32)));
     let inputs = Object::new()
+        .with("refBlock", ref_block)
+        .with("feeLimit", "100000000")
+        .with("walletId", 2_147_483_409u32)
+        .with("seqno", 12u32)
+        .with("jettonWallet", format!("0:{}", "1b".repeat(32)))
+        .with("attachNanotons", "50000000")
         .with("deposit", "100000")
         .with("decimals", 6u32)
         .with("openSlot", "312345678")
@@ -327,6 +343,50 @@ pub fn stacks_transaction(data: &[u8]) {
     assert!(data.len() <= stacks::MAX_WIRE);
     if let Some(call) = transaction.call {
         assert!(data.ends_with(&call.arguments.concat()));
+    }
+}
+
+/// A TRON transaction: its raw bytes are the one form of what they hold.
+pub fn tron_transaction(data: &[u8]) {
+    if let Ok(transaction) = tron::Transaction::read(data) {
+        let raw = tron::Raw::decode(transaction.raw);
+        assert!(raw.is_err() || transaction.signatures.first().is_none_or(|signature| tron::signed(transaction.raw, signature).len() <= data.len()));
+    }
+    if let Ok(raw) = tron::Raw::decode(data) {
+        assert_eq!(raw.encode(), data);
+    }
+}
+
+/// A signed extrinsic ends with what stands behind its signature, and a call is the one form of what it holds.
+pub fn substrate_extrinsic(data: &[u8]) {
+    let call = match substrate::behind_signature(data) {
+        Ok(behind) => {
+            assert!(data.ends_with(behind));
+            behind
+        }
+        Err(_) => data,
+    };
+    // The extensions in front of a call are of any length.
+    for start in 0..call.len().min(64) {
+        let call = call.get(start..).unwrap_or_default();
+        assert!(substrate::asset_hub::TransferWithRemark::decode(call).is_none_or(|read| read.encode() == call));
+    }
+}
+
+/// A bag of cells is written and read as itself; its root is read as a message and all that a message may hold.
+pub fn ton_bag(data: &[u8]) {
+    let Ok(root) = ton::decode(data) else { return };
+    // A checksum is added.
+    let bag = ton::encode(&root);
+    assert!(bag.len() > ton::MAX_BAG || ton::decode(&bag).is_ok_and(|again| again == root));
+    let _ = (ton::message::StateInit::read(&root), ton::message::merkle_nesting(&root), ton::jetton::comment_text(&root));
+    if let Some(body) = root.parse() {
+        let _ = ton::jetton::forward_payload(body);
+    }
+    let Some(delivered) = ton::message::Message::read(&root) else { return };
+    let Ok((_, sent)) = ton::wallet::sent(delivered.body) else { return };
+    if let Some(sent) = ton::message::Message::read(sent) {
+        let _ = ton::jetton::forward_payload(sent.body);
     }
 }
 

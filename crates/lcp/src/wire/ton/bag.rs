@@ -7,8 +7,8 @@ use crate::{Refusal, Text, encoding, wire::bytes::Reader};
 pub const BOC_MALFORMED: Refusal = Refusal::new("tvm/boc-malformed");
 const BOC_TOO_LARGE: Refusal = Refusal::new("tvm/boc-too-large");
 
-/// Most bytes of a bag.
-const MAX_BAG: usize = 8192;
+/// Most bytes of a bag that is read.
+pub const MAX_BAG: usize = 8192;
 /// Most distinct cells below a root, itself counted.
 const MAX_CELLS: usize = 512;
 /// Deepest root.

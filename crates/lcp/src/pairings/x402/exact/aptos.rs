@@ -132,7 +132,7 @@ mod tests {
             assert_eq!(unserved(&PAIRING, option().with(name, &value)), code, "{name}: {value:?}");
         }
         assert_eq!(unserved(&PAIRING, option().with("network", "aptos:0").with("amount", "0")), "aptos/network-malformed");
-        assert!(PAIRING.read(&sample::document([option().without("extra").with("network", "aptos:255")])).is_ok());
+        assert!(PAIRING.read(&sample::document([option().without("extra").with("network", "aptos:255")]).into()).is_ok());
     }
 
     #[test]
