@@ -1,4 +1,6 @@
 //! `x402/exact/cardano`: H is in the message (CIP-20) of the transaction that the wallet makes.
+//!
+//! A test network's address holds an underscore, which no CAIP-10 account may: there it is written `%5F`.
 
 use crate::{
     Hash, Object, Refusal, Text, Value,
@@ -125,7 +127,6 @@ mod tests {
         x402::solana::sample::{build, document, h, signed},
     };
 
-    // An underscore is no letter of an account, so it is escaped.
     const ACCOUNT: &str = "cardano:preprod:addr%5Ftest1qqqqqq";
 
     fn option() -> Object {
