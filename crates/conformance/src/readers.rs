@@ -9,7 +9,7 @@ use lcp::{
     encoding, json, link,
     pairing::{Buyer, Choice},
     registry,
-    wire::{evm, rlp, solana},
+    wire::{algorand, aptos, evm, near, rlp, solana, sui},
 };
 use terms::{CancellationToken, Gate, Signer, SignerFailed};
 
@@ -32,11 +32,23 @@ pub const TARGETS: &[Target] = &[
     ("rlp", rlp_item),
     ("transaction", transaction),
     ("solana_transaction", solana_transaction),
+    ("algorand_transaction", algorand_transaction),
+    ("aptos_transaction", aptos_transaction),
+    ("near_action", near_action),
+    ("sui_transaction", sui_transaction),
     ("mcp_line", mcp_line),
 ];
 
 /// Each of these pays documents of its own networks.
-const ACCOUNTS: [&str; 3] = [ACCOUNT, "cloudflare:402:agent", "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1:H114TvVMTRoh9Aar3vdpfyxEVLdSDH4oi4xihVuWAgWN"];
+const ACCOUNTS: [&str; 7] = [
+    ACCOUNT,
+    "cloudflare:402:agent",
+    "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1:H114TvVMTRoh9Aar3vdpfyxEVLdSDH4oi4xihVuWAgWN",
+    "algorand:eCscyDkDgmtsfdGuxF_H-GY7BiW2ATCD:A6XMQUPYXGRNVBGRDBZI6VR7LW3ODD66GM4C6HFPBPBWLW6N22P2SW5KRXM",
+    "aptos:2:0x1",
+    "near:testnet:buyer.testnet",
+    "sui:testnet:0xa1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1",
+];
 
 const ACCOUNT: &str = "eip155:84532:0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
 
@@ -75,6 +87,12 @@ pub fn encoded_text(data: &[u8]) {
 /// gate would fetch.
 pub fn document(data: &[u8]) {
     let Ok(document) = json::parse_bytes(data, json::MAX_DEPTH) else { return };
+    let algorand_params = Object::new()
+        .with("firstValid", "45000000")
+        .with("genesisHash", "eCscyDkDgmtsfdGuxF/H+GY7BiW2ATCDh2ifvP27aRY=")
+        .with("genesisId", "testnet-v1.0")
+        .with("minFee", "1000")
+        .with("feePerByte", "1");
     let inputs = Object::new()
         .with("deposit", "100000")
         .with("decimals", 6u32)
@@ -82,7 +100,11 @@ pub fn document(data: &[u8]) {
         .with("recentBlockhash", "439bvEwoZYj9kQfuXnDqffdKRrjt6B9XYEbVGns7mvFn")
         .with("tokenProgram", "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA")
         .with("spender", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
-        .with("tokenDomain", Object::new().with("name", "USDC").with("version", "2"));
+        .with("tokenDomain", Object::new().with("name", "USDC").with("version", "2"))
+        .with("publicKey", "3asbSsbWzgmn6AEpxe9y3h4qaReJ2zBkhhCGfXVgbWLJ")
+        .with("accessKeyNonce", "103066617000686")
+        .with("finalHeight", "165000000")
+        .with("params", algorand_params);
     let h = lcp::ConfirmedHash::rehash(ATR);
     for pairing in registry::PAIRINGS.iter().filter_map(|entry| entry.pairing) {
         let Ok(advertised) = pairing.read(&document) else { continue };
@@ -189,6 +211,41 @@ pub fn solana_transaction(data: &[u8]) {
     }
     let read = solana::Transaction::read(Some(&encoding::base64(data).into()));
     assert!(read.is_err() || data.len() <= solana::MAX_WIRE);
+}
+
+/// A note that is read from an Algorand transaction is within its bound, and no byte may follow the transaction.
+pub fn algorand_transaction(data: &[u8]) {
+    if let Ok(note) = algorand::decode_note(data) {
+        assert!(note.len() <= 4096);
+        assert!(algorand::decode_note(&[data, &[0]].concat()).is_err());
+    }
+    let _ = std::str::from_utf8(data).map(algorand::Address::parse);
+}
+
+/// What stands behind an Aptos transaction changes nothing.
+pub fn aptos_transaction(data: &[u8]) {
+    if let Ok(transfer) = aptos::Transfer::decode(data) {
+        assert_eq!(aptos::Transfer::decode(&[data, b"more"].concat()).ok(), Some(transfer));
+    }
+    let read = aptos::Transfer::read(&encoding::base64(data).into());
+    assert!(read.is_err() || data.len() <= aptos::MAX_WIRE);
+}
+
+/// A signed delegate action that is read is the one form of what it holds.
+pub fn near_action(data: &[u8]) {
+    if let Ok((action, signature)) = near::DelegateAction::decode_signed(data) {
+        assert_eq!(near::signed(&action.encode(), &signature), data);
+        let _ = near::ft_transfer::memo(&action);
+    }
+    let _ = std::str::from_utf8(data).map(near::PublicKey::parse);
+}
+
+/// No byte may follow a Sui transaction.
+pub fn sui_transaction(data: &[u8]) {
+    if let Ok(transaction) = sui::Transaction::decode(data) {
+        assert!(transaction.unused().map(<[u8]>::len).sum::<usize>() <= data.len());
+        assert!(sui::Transaction::decode(&[data, &[0]].concat()).is_err());
+    }
 }
 
 /// A line from an MCP client: whatever it is, the session goes on and a ping behind it is answered.
