@@ -12,9 +12,9 @@ use lcp::{
     pairing::{Buyer, Choice},
     registry,
     wire::{
-        cardano, cbor, concordium, evm, rlp, solana, stacks,
+        algorand, aptos, cardano, cbor, concordium, evm, near, rlp, solana, stacks,
         structured_field::{MAX_LENGTH, MAX_MEMBERS, dictionary},
-        substrate,
+        substrate, sui,
         tempo::{
             self,
             channel::{Opening, Release},
@@ -55,11 +55,15 @@ pub const TARGETS: &[Target] = &[
     ("tron_transaction", tron_transaction),
     ("substrate_extrinsic", substrate_extrinsic),
     ("ton_bag", ton_bag),
+    ("algorand_transaction", algorand_transaction),
+    ("aptos_transaction", aptos_transaction),
+    ("near_action", near_action),
+    ("sui_transaction", sui_transaction),
     ("mcp_line", mcp_line),
 ];
 
 /// Each of these pays documents of its own networks.
-const ACCOUNTS: [&str; 10] = [
+const ACCOUNTS: [&str; 14] = [
     ACCOUNT,
     "cloudflare:402:agent",
     "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1:H114TvVMTRoh9Aar3vdpfyxEVLdSDH4oi4xihVuWAgWN",
@@ -70,6 +74,10 @@ const ACCOUNTS: [&str; 10] = [
     "starknet:SN_SEPOLIA:0x04a7b3c1d5e9f2a6b8c0d4e8f1a5b9c3d7e0f4a8b2c6d0e4f8a1b5c9d3e7f0a4",
     "polkadot:68d56f15f85d3136970ec16946040bc1:14a9ZCUGaJ1CaUqit3uW6hdCHP7xzxEZbF7Y9zC6aWUEJJ1D",
     "tvm:-239:0%3Abf06c62020af326f96eb485c8078745e412522a117516e81191bc8f6aa044213",
+    "algorand:eCscyDkDgmtsfdGuxF_H-GY7BiW2ATCD:A6XMQUPYXGRNVBGRDBZI6VR7LW3ODD66GM4C6HFPBPBWLW6N22P2SW5KRXM",
+    "aptos:2:0x1",
+    "near:testnet:buyer.testnet",
+    "sui:testnet:0xa1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1",
 ];
 
 const ACCOUNT: &str = "eip155:84532:0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
@@ -110,6 +118,12 @@ pub fn encoded_text(data: &[u8]) {
 pub fn document(data: &[u8]) {
     let Ok(document) = json::parse_bytes(data, json::MAX_DEPTH) else { return };
     let ref_block = Object::new().with("number", "71234567").with("id", format!("0x{}", "07".repeat(32)));
+    let algorand_params = Object::new()
+        .with("firstValid", "45000000")
+        .with("genesisHash", "eCscyDkDgmtsfdGuxF/H+GY7BiW2ATCDh2ifvP27aRY=")
+        .with("genesisId", "testnet-v1.0")
+        .with("minFee", "1000")
+        .with("feePerByte", "1");
     let inputs = Object::new()
         .with("refBlock", ref_block)
         .with("feeLimit", "100000000")
@@ -127,7 +141,11 @@ pub fn document(data: &[u8]) {
         .with("currency", "usd")
         .with("merchant_id", "acct_1")
         .with("expires_at", "2027-01-01T00:00:00Z")
-        .with("tokenDomain", Object::new().with("name", "USDC").with("version", "2"));
+        .with("tokenDomain", Object::new().with("name", "USDC").with("version", "2"))
+        .with("publicKey", "3asbSsbWzgmn6AEpxe9y3h4qaReJ2zBkhhCGfXVgbWLJ")
+        .with("accessKeyNonce", "103066617000686")
+        .with("finalHeight", "165000000")
+        .with("params", algorand_params);
     let h = lcp::ConfirmedHash::rehash(ATR);
     for pairing in registry::PAIRINGS.iter().filter_map(|entry| entry.pairing) {
         let Ok(advertised) = pairing.read(&document) else { continue };
@@ -387,6 +405,41 @@ pub fn ton_bag(data: &[u8]) {
     let Ok((_, sent)) = ton::wallet::sent(delivered.body) else { return };
     if let Some(sent) = ton::message::Message::read(sent) {
         let _ = ton::jetton::forward_payload(sent.body);
+    }
+}
+
+/// A note that is read from an Algorand transaction is within its bound, and no byte may follow the transaction.
+pub fn algorand_transaction(data: &[u8]) {
+    if let Ok(note) = algorand::decode_note(data) {
+        assert!(note.len() <= 4096);
+        assert!(algorand::decode_note(&[data, &[0]].concat()).is_err());
+    }
+    let _ = std::str::from_utf8(data).map(algorand::Address::parse);
+}
+
+/// What stands behind an Aptos transaction changes nothing.
+pub fn aptos_transaction(data: &[u8]) {
+    if let Ok(transfer) = aptos::Transfer::decode(data) {
+        assert_eq!(aptos::Transfer::decode(&[data, b"more"].concat()).ok(), Some(transfer));
+    }
+    let read = aptos::Transfer::read(&encoding::base64(data).into());
+    assert!(read.is_err() || data.len() <= aptos::MAX_WIRE);
+}
+
+/// A signed delegate action that is read is the one form of what it holds.
+pub fn near_action(data: &[u8]) {
+    if let Ok((action, signature)) = near::DelegateAction::decode_signed(data) {
+        assert_eq!(near::signed(&action.encode(), &signature), data);
+        let _ = near::ft_transfer::memo(&action);
+    }
+    let _ = std::str::from_utf8(data).map(near::PublicKey::parse);
+}
+
+/// No byte may follow a Sui transaction.
+pub fn sui_transaction(data: &[u8]) {
+    if let Ok(transaction) = sui::Transaction::decode(data) {
+        assert!(transaction.unused().map(<[u8]>::len).sum::<usize>() <= data.len());
+        assert!(sui::Transaction::decode(&[data, &[0]].concat()).is_err());
     }
 }
 

@@ -132,7 +132,7 @@ mod tests {
 
     fn payment() -> Object {
         let unsigned = sample::build(&PAIRING, &choice()).unwrap();
-        paid(&*unsigned, &answer("ed25519", 32, 64)).unwrap().as_object().unwrap().clone()
+        paid(&*unsigned, answer("ed25519", 32, 64)).unwrap().as_object().unwrap().clone()
     }
 
     #[test]
@@ -157,7 +157,7 @@ mod tests {
             let expected = Object::new().with("kind", "hedera-body").with("bodyBytes", encoding::hex(&body));
             assert_eq!(request(&*unsigned), expected.into());
             assert!(!PAIRING.moves(&request(&*unsigned)));
-            let payment = paid(&*unsigned, &answer("ecdsa-secp256k1", 33, 64)).unwrap();
+            let payment = paid(&*unsigned, answer("ecdsa-secp256k1", 33, 64)).unwrap();
             let transaction = wire::signed(&body, &wire::Signature::Secp256k1([7; 33], [7; 64]));
             assert_eq!(payment.get("payload"), Some(&Object::new().with("transaction", encoding::base64(&transaction)).into()));
             assert_eq!(PAIRING.bound(&payment, None), Ok(h()));

@@ -132,7 +132,7 @@ mod tests {
 
     fn payment() -> Object {
         let unsigned = sample::build(&PAIRING, &choice()).unwrap();
-        paid(&*unsigned, &parsed(ANSWER)).unwrap().as_object().unwrap().clone()
+        paid(&*unsigned, parsed(ANSWER)).unwrap().as_object().unwrap().clone()
     }
 
     #[test]
@@ -149,7 +149,7 @@ mod tests {
             assert_eq!(code(name, "5"), "x402/signature-malformed", "{name}");
             assert_eq!(code(name, "'0.0.01'"), "hedera/executor-malformed", "{name}");
         }
-        assert_eq!(paid(&*unsigned, &parsed("[]")).unwrap_err(), SIGNATURE_MALFORMED);
+        assert_eq!(paid(&*unsigned, parsed("[]")).unwrap_err(), SIGNATURE_MALFORMED);
         let of = |bytes: usize| paid(&*unsigned, object(ANSWER).with("authorization", format!("0x{}", "ab".repeat(bytes))));
         assert!(of(4096).is_ok() && of(4097).is_err());
     }
