@@ -9,4 +9,6 @@ mod types;
 mod xdr;
 
 pub use address::Address;
+#[cfg(test)]
+pub(crate) use transaction::sample;
 pub use transaction::{AddressCredentials, Credentials, Entry, Invocation, MAX_ENVELOPE, Network, Transaction, Transfer, Unsigned};

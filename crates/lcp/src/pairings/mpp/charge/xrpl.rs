@@ -172,3 +172,157 @@ impl Method for Xrpl {
         if invoice_id == *offer.h.bytes() { Ok(offer.h) } else { Err(CARRIER_NOT_CHALLENGE) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Pairing,
+        mpp::sample::{build, challenge, h, object, paid, request},
+    };
+
+    const PAYER: &str = "rLUEXYuLiQptky37CqLcm9USQpPiz5rkpD";
+    const SELLER: &str = "rPT1Sjq2YGrBMTttX4GZHjKu9dyfzbpAYe";
+    const USD: &str = "{'currency':'USD','issuer':'rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh'}";
+
+    fn named(h: &Hash) -> String {
+        h.to_string()[2..].to_uppercase()
+    }
+
+    /// A challenge's request, of its currency and details.
+    fn asked(currency: &str, amount: &str, details: &str) -> Object {
+        let details = format!("{{'network':'testnet','invoiceId':'{}'{details}}}", named(&h()));
+        object(&format!("{{'amount':'{amount}','currency':{currency},'recipient':'{SELLER}','methodDetails':{details}}}"))
+    }
+
+    fn drops() -> Object {
+        asked("'XRP'", "1000000", "")
+    }
+
+    fn charge(request: Object) -> Object {
+        challenge(&h(), "charge", "xrpl", request)
+    }
+
+    fn choose(request: Object, account: &str, inputs: &str) -> Result<Object, Refusal> {
+        let buyer = Buyer { account, inputs: &object(inputs), now: 0, random: &|_| () };
+        PAIRING.choose(&PAIRING.read(&[charge(request).into()].into())?, &buyer)
+    }
+
+    fn choice(request: Object) -> Object {
+        choose(drops(), &format!("xrpl:1:{PAYER}"), "{'fee':'12','sequence':7,'lastLedgerSequence':90}").unwrap().with("challenge", charge(request))
+    }
+
+    fn refused(choice: &Object) -> String {
+        build(&PAIRING, choice).err().map_or_else(String::new, |refusal| refusal.code().to_owned())
+    }
+
+    fn blob(invoice: &Hash) -> String {
+        format!("1200005011{}8114{}", named(invoice), "07".repeat(20))
+    }
+
+    #[test]
+    fn the_wallet_is_asked_for_a_payment() {
+        let built = |request: Object| self::request(&*build(&PAIRING, &choice(request)).unwrap()).get("txJson").unwrap().clone();
+        let expected = format!(
+            "{{'TransactionType':'Payment','Flags':0,'Account':'{PAYER}','Destination':'{SELLER}','Amount':'1000000','InvoiceID':'{}','Fee':'12','Sequence':7,'LastLedgerSequence':90}}",
+            named(&h())
+        );
+        assert_eq!(built(drops()), object(&expected).into());
+        let tokens = built(asked(USD, "12.50", ",'destinationTag':5,'sourceTag':0"));
+        let amount: Value = object(USD).with("value", "12.50").into();
+        assert_eq!((tokens.get("Amount"), tokens.get("SendMax")), (Some(&amount), Some(&amount)));
+        assert_eq!((tokens.get("DestinationTag"), tokens.get("SourceTag")), (Some(&5u32.into()), Some(&0u32.into())));
+        let issuance = built(asked(&format!("{{'mpt_issuance_id':'{}'}}", "0a".repeat(24)), "50", ""));
+        assert_eq!((issuance.get("Amount").and_then(|amount| amount.get("value")), issuance.get("SendMax")), (Some(&"50".into()), None));
+    }
+
+    #[test]
+    fn requests_have_their_forms() {
+        let code = |request: Object| refused(&choice(request));
+        let token = |currency: &str| code(asked(&format!("{{'currency':'{currency}','issuer':'{SELLER}'}}"), "1", ""));
+        for currency in ["usd", "<>|", "Xrp", &"0a".repeat(20)] {
+            assert_eq!(token(currency), "", "{currency}");
+        }
+        for currency in ["XRP", "US", "USDT", "U.S", "a b", "üs", &"0g".repeat(20)] {
+            assert_eq!(token(currency), "mpp/request-malformed", "{currency}");
+        }
+        for amount in ["1", "18446744073709551615"] {
+            assert_eq!(code(asked("'XRP'", amount, "")), "", "{amount}");
+        }
+        for amount in ["0", "01", "1.5", "", "18446744073709551616"] {
+            assert_eq!(code(asked("'XRP'", amount, "")), "mpp/request-malformed", "{amount}");
+        }
+        let (long, longer) = ("1".repeat(40), "1".repeat(41));
+        for amount in ["1.50", "0.1", &long, &format!("0.{long}")] {
+            assert_eq!(code(asked(USD, amount, "")), "", "{amount}");
+        }
+        for amount in ["0", "0.00", "01", "1.", ".5", "1e3", &longer, &format!("0.{longer}")] {
+            assert_eq!(code(asked(USD, amount, "")), "mpp/request-malformed", "{amount}");
+        }
+        for (name, value) in [("currency", Value::from("xrp")), ("currency", object(USD).with("value", "1").into()), ("recipient", "x".into())] {
+            assert_eq!(code(drops().with(name, value)), "mpp/request-malformed", "{name}");
+        }
+        for (details, expected) in [
+            (",'destinationTag':4294967295", ""),
+            (",'destinationTag':4294967296", "mpp/request-malformed"),
+            (",'sourceTag':null", "mpp/request-malformed"),
+            (",'memos':[]", "xrpl/memos-not-carried"),
+            (",'memos':[],'sourceTag':-1", "mpp/request-malformed"),
+            (",'network':'xrpl:1','memos':[]", "xrpl/network-malformed"),
+            (",'invoiceId':'AB'", "mpp/request-malformed"),
+        ] {
+            assert_eq!(code(asked("'XRP'", "1", details)), expected, "{details}");
+        }
+        assert_eq!(code(drops().without("methodDetails").with("amount", "x")), "xrpl/network-missing");
+        assert_eq!(refused(&choice(drops()).with("challenge", charge(drops()).without("expires"))), "mpp/expires-required");
+    }
+
+    #[test]
+    fn a_choice_is_refused_for_its_first_fault() {
+        let other = asked("'XRP'", "1", &format!(",'invoiceId':'{}'", named(&Hash::of(b"x"))));
+        let faulty = |request: Object| choice(request).with("fee", "x");
+        assert_eq!(refused(&faulty(drops()).with("challenge", Value::Null)), "mpp/choice-malformed");
+        assert_eq!(refused(&faulty(other)), "xrpl/carrier-mismatch");
+        for (name, value) in [
+            ("fee", Value::from("012")),
+            ("fee", "10000000000000000000".into()),
+            ("account", Value::Null),
+            ("sequence", (1u64 << 32).into()),
+            ("lastLedgerSequence", "5".into()),
+        ] {
+            assert_eq!(refused(&choice(drops()).with(name, value)), "mpp/input-malformed", "{name}");
+        }
+        assert_eq!(refused(&choice(drops()).with("fee", "0")), "");
+        assert_eq!(choose(drops(), &format!("xrpl:0:{PAYER}"), "{}"), Err(NO_PAYABLE_OPTION));
+        assert_eq!(choose(drops(), "xrpl:1:x", "{}"), Err(NO_PAYABLE_OPTION));
+        assert_eq!(choose(drops(), &format!("xrpl:1:{PAYER}"), "{'fee':'12','sequence':7}"), Err(INPUT_MISSING));
+    }
+
+    #[test]
+    fn the_signed_payment_names_the_invoice() {
+        let unsigned = build(&PAIRING, &choice(drops())).unwrap();
+        let payment = paid(&*unsigned, &blob(&h()).into()).unwrap();
+        assert_eq!((PAIRING.bound(&payment, None), payment.get("source")), (Ok(h()), None));
+        assert_eq!(paid(&*unsigned, &Value::Null), Err(CREDENTIAL_MALFORMED));
+        assert_eq!(paid(&*unsigned, &"".into()).unwrap_err().code(), "xrpl/blob-malformed");
+
+        let bound = |request: Object, payload: Object, landed: Option<&str>| {
+            let payment = Object::new().with("challenge", charge(request)).with("payload", payload).into();
+            let landed = landed.map(|blob| Object::new().with("blob", blob).into());
+            PAIRING.bound(&payment, landed.as_ref()).map_err(|refusal| refusal.code().to_owned())
+        };
+        let code = |code: &str| Err(code.to_owned());
+        let sent = |blob: &str| Object::new().with("type", "transaction").with("blob", blob);
+        let hash = Object::new().with("type", "hash");
+        let other = Hash::of(b"x");
+        let for_other = asked("'XRP'", "1", &format!(",'invoiceId':'{}'", named(&other).to_lowercase()));
+        assert_eq!(bound(drops(), sent(&blob(&other)), None), code("xrpl/carrier-mismatch"));
+        assert_eq!(bound(for_other, sent(&blob(&other)), None), code("mpp/carrier-not-challenge"));
+        let unnamed = drops().with("methodDetails", object("{'network':'testnet'}"));
+        assert_eq!(bound(unnamed, sent(&blob(&h())), None), code("xrpl/carrier-mismatch"));
+        assert_eq!(bound(drops(), hash.clone(), None), code("xrpl/read-first"));
+        assert_eq!(bound(drops(), hash.clone(), Some("x")), code("xrpl/blob-malformed"));
+        assert_eq!(bound(drops(), hash, Some(&blob(&h()))), Ok(h()));
+        assert_eq!(bound(drops(), sent("").with("type", "x"), None), code("mpp/credential-type"));
+    }
+}

@@ -255,3 +255,259 @@ impl Session for Xrpl {
         Ok(Box::new(OneStep { request: claim.with("kind", "xrpl-claim").into(), payload }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        ConfirmedHash, DeclineCode, Declined, Pairing,
+        mpp::sample::{ATR, build, challenge, encoded, h, object, paid, request, with_payload},
+        pairing::{ChannelAct, Within, WithinAsk, WithinBuild},
+    };
+
+    const PAYER: &str = "rLUEXYuLiQptky37CqLcm9USQpPiz5rkpD";
+    const SELLER: &str = "rPT1Sjq2YGrBMTttX4GZHjKu9dyfzbpAYe";
+    /// The channel that they open by the payer's transaction 7.
+    const CHANNEL: &str = "92ABF8261CCC54FB4A2F7A2349BCB7C2D839346CC3938C1F9686E5C8A18F827E";
+
+    fn asked(more: &str) -> Object {
+        object(&format!("{{'amount':'100','currency':'XRP','recipient':'{SELLER}','methodDetails':{{'network':'testnet'}}{more}}}"))
+    }
+
+    fn session(request: Object) -> Object {
+        challenge(&h(), "session", "xrpl", request)
+    }
+
+    fn given(more: &str) -> String {
+        format!("{{'deposit':'05000000','xrpl':{{'publicKey':'0xed01','settleDelay':60,'fee':'12','sequence':7,'lastLedgerSequence':90{more}}}}}")
+    }
+
+    fn choose(account: &str, inputs: &str) -> Result<Object, Refusal> {
+        let buyer = Buyer { account, inputs: &object(inputs), now: 5, random: &|_| () };
+        PAIRING.choose(&PAIRING.read(&[session(asked("")).into()].into())?, &buyer)
+    }
+
+    fn choice() -> Object {
+        choose(&format!("xrpl:1:{PAYER}"), &given("")).unwrap()
+    }
+
+    fn refused(choice: &Object) -> String {
+        build(&PAIRING, choice).err().map_or_else(String::new, |refusal| refusal.code().to_owned())
+    }
+
+    /// A blob of a kind, by the payer to the seller, of members of its memos.
+    fn blob(kind: u8, sequence: u32, memos: &[Vec<u8>]) -> String {
+        let ids = [PAYER, SELLER].map(|address| wire::hex(&account_id(address).unwrap()));
+        let memos = wire::hex(&memos.concat());
+        format!("1200{kind:02X}24{sequence:08X}8114{}8314{}F9{memos}F1", ids[0], ids[1])
+    }
+
+    fn memo(text: &[u8]) -> Vec<u8> {
+        [&[0xEA, 0x7D, u8::try_from(text.len()).unwrap()], text, &[0xE1]].concat()
+    }
+
+    fn opening_blob() -> String {
+        blob(13, 7, &[memo(h().lcp_string().as_bytes())])
+    }
+
+    fn answer(blob: &str) -> Value {
+        Object::new().with("signedBlob", blob).with("claimSignature", "AB").into()
+    }
+
+    fn opening() -> Value {
+        paid(&*build(&PAIRING, &choice()).unwrap(), &answer(&opening_blob())).unwrap()
+    }
+
+    fn channel() -> &'static dyn Channel {
+        PAIRING.channel().unwrap()
+    }
+
+    #[test]
+    fn the_wallet_is_asked_for_a_channel_and_a_claim() {
+        let request = request(&*build(&PAIRING, &choice()).unwrap());
+        let memo = wire::hex(h().lcp_string().as_bytes());
+        let transaction = format!(
+            "{{'TransactionType':'PaymentChannelCreate','Flags':0,'Account':'{PAYER}','Destination':'{SELLER}','Amount':'5000000','SettleDelay':60,'PublicKey':'ED01','Memos':[{{'Memo':{{'MemoData':'{memo}'}}}}],'Fee':'12','Sequence':7,'LastLedgerSequence':90}}"
+        );
+        assert_eq!(request.get("txJson"), Some(&object(&transaction).into()));
+        let claim = format!("{{'channelId':'{CHANNEL}','drops':'100','bytes':'0x434c4d00{}0000000000000064'}}", CHANNEL.to_lowercase());
+        assert_eq!(request.get("claim"), Some(&object(&claim).into()));
+        let cancelled = choose(&format!("xrpl:1:{PAYER}"), &given(",'cancelAfter':8")).unwrap();
+        let transaction = request_of(&cancelled).get("txJson").unwrap().clone();
+        assert_eq!(transaction.get("CancelAfter"), Some(&8u32.into()));
+    }
+
+    fn request_of(choice: &Object) -> Value {
+        request(&*build(&PAIRING, choice).unwrap())
+    }
+
+    #[test]
+    fn the_opening_names_the_channel() {
+        let opening = opening();
+        assert_eq!(opening.get("source"), Some(&format!("did:pkh:xrpl:1:{PAYER}").into()));
+        let payload = format!("{{'action':'open','transaction':'{}','amount':'100','signature':'AB'}}", opening_blob());
+        assert_eq!(opening.get("payload"), Some(&object(&payload).into()));
+        assert_eq!(PAIRING.bound(&opening, None), Ok(h()));
+        let held = ChannelRef { network: "xrpl:1".to_owned(), channel: CHANNEL.to_owned() };
+        assert_eq!((channel().kind(&opening), channel().reference(&opening, None)), (Ok(ChannelAct::Open), Ok(held)));
+        // Without a number there is no channel; a ticket is one.
+        let numbered = |blob: String| channel().reference(&with_payload(&opening, "transaction", blob), None);
+        assert_eq!(numbered(blob(13, 0, &[])), Err(NOT_CHANNEL_CREATE));
+        let ticket = blob(13, 0, &[]).replace("8114", "2029000000078114");
+        assert_eq!(numbered(ticket).unwrap().channel, CHANNEL);
+        assert_eq!(numbered(blob(0, 7, &[])), Err(NOT_CHANNEL_CREATE));
+    }
+
+    #[test]
+    fn an_answer_is_refused_for_its_first_fault() {
+        let unsigned = build(&PAIRING, &choice()).unwrap();
+        let code = |answer: Value| paid(&*unsigned, &answer).unwrap_err().code().to_owned();
+        for malformed in [Value::Null, opening_blob().into(), answer("x").as_object().unwrap().without("claimSignature").into()] {
+            assert_eq!(code(malformed), "mpp/credential-malformed");
+        }
+        for signature in ["", "ABC", "0xAB", "zz"] {
+            assert_eq!(
+                code(answer(&opening_blob()).as_object().unwrap().clone().with("claimSignature", signature).into()),
+                "mpp/credential-malformed"
+            );
+        }
+        let lcp = memo(h().lcp_string().as_bytes());
+        let other = memo(Hash::of(b"x").lcp_string().as_bytes());
+        let more = memo(&[0xFF]);
+        for (blob, expected) in [
+            ("x".to_owned(), "xrpl/blob-malformed"),
+            (blob(0, 7, std::slice::from_ref(&lcp)), "xrpl/not-channel-create"),
+            (blob(13, 7, &[]), "xrpl/no-memo"),
+            (blob(13, 7, std::slice::from_ref(&more)), "xrpl/no-memo"),
+            (blob(13, 7, &[lcp.clone(), lcp.clone()]), "xrpl/memo-count"),
+            (blob(13, 7, &[other]), "mpp/carrier-not-challenge"),
+            (blob(13, 7, &[vec![more.clone(); 8], vec![lcp.clone()]].concat()), "xrpl/memo-count"),
+            // A memo by another name is none.
+            (blob(13, 7, &[[&[0xEB], &lcp[1..]].concat()]), "xrpl/no-memo"),
+        ] {
+            let answer = answer(&blob).as_object().unwrap().clone().with("claimSignature", "");
+            assert_eq!(code(answer.into()), expected, "{blob}");
+        }
+        let eight = blob(13, 7, &[vec![more; 7], vec![lcp]].concat());
+        assert!(paid(&*unsigned, &answer(&eight)).is_ok());
+        assert_eq!(PAIRING.bound(&with_payload(&opening(), "action", "voucher"), None), Err(SESSION_ACTION));
+    }
+
+    #[test]
+    fn requests_have_their_forms() {
+        let code = |request: Object| refused(&choice().with("challenge", session(request)));
+        for (more, expected) in [
+            ("", ""),
+            (",'channelId':''", ""),
+            (",'channelId':null", ""),
+            (",'channelId':5,'currency':'USD'", "mpp/channel-named"),
+            (",'methodDetails':{'network':'x','channelId':null}", "mpp/channel-named"),
+            (",'methodDetails':{'network':'testnet','channelId':''}", ""),
+            (",'methodDetails':{},'currency':'USD'", "xrpl/network-missing"),
+            (",'methodDetails':{'network':'xrpl:1'}", "xrpl/network-malformed"),
+            (",'currency':null,'amount':'x'", "xrpl/currency-not-xrp"),
+            (",'amount':'01'", "mpp/request-malformed"),
+            (",'amount':'0'", ""),
+            (",'amount':'18446744073709551616'", "mpp/request-malformed"),
+            (",'recipient':'rPT1Sjq2YGrBMTttX4GZHjKu9dyfzbpAYf'", "mpp/request-malformed"),
+        ] {
+            assert_eq!(code(asked(more)), expected, "{more}");
+        }
+        assert_eq!(code(asked("").without("currency")), "");
+    }
+
+    #[test]
+    fn a_choice_is_refused_for_its_first_fault() {
+        let account = format!("xrpl:1:{PAYER}");
+        for inputs in [
+            "{}",
+            "{'deposit':5,'xrpl':{}}",
+            &given("").replace("0xed01", "ed01"),
+            &given("").replace("0xed01", "0x"),
+            &given("").replace("60", "'60'"),
+            &given(",'cancelAfter':null"),
+        ] {
+            assert_eq!(choose(&account, inputs), Err(INPUT_MISSING), "{inputs}");
+        }
+        assert_eq!(choose("xrpl:1:x", &given("")), Err(NO_PAYABLE_OPTION));
+        let kept = choice();
+        assert_eq!(kept.get("xrpl").and_then(|kept| kept.get("publicKey")), Some(&"ed01".into()));
+        let faults =
+            [("deposit", Value::from("x")), ("xrpl", Value::Null), ("challenge", session(asked("")).with("id", "x").into()), ("from", "x".into())];
+        for (nth, code) in ["mpp/choice-malformed", "mpp/input-malformed", "mpp/id-not-ours", "mpp/input-malformed"].iter().enumerate() {
+            let choice = faults[nth..].iter().fold(kept.clone(), |choice, (name, value)| choice.with(*name, value));
+            assert_eq!(refused(&choice), *code, "{nth}");
+        }
+        for deposit in ["0", "18446744073709551616"] {
+            assert_eq!(refused(&kept.clone().with("deposit", deposit)), "mpp/input-malformed");
+        }
+        let members = kept.get("xrpl").and_then(Value::as_object).unwrap();
+        for (name, value) in
+            [("publicKey", Value::from("0xed01")), ("fee", "012".into()), ("settleDelay", (1u64 << 32).into()), ("cancelAfter", Value::Null)]
+        {
+            assert_eq!(refused(&kept.clone().with("xrpl", members.clone().with(name, value))), "mpp/input-malformed", "{name}");
+        }
+    }
+
+    fn within(document: Vec<Value>, charged: &str, refund: Option<&Object>) -> Result<WithinBuild, Declined> {
+        let opening = opening();
+        Within::build(
+            &Sessions(Xrpl),
+            &WithinAsk {
+                document: &document.into(),
+                h: &ConfirmedHash::rehash(ATR),
+                held: &channel().reference(&opening, None).unwrap(),
+                opening: &opening,
+                landed: None,
+                charged,
+                refund,
+                inputs: &Object::new(),
+                reference: &Value::Null,
+            },
+        )
+    }
+
+    /// A challenge of the seller's own.
+    fn own(more: &str) -> Value {
+        object("{'id':'1','realm':'r','method':'xrpl','intent':'session'}").with("request", encoded(asked(more))).into()
+    }
+
+    #[test]
+    fn claims_pay_inside_the_channel() {
+        let naming = own(&format!(",'channelId':'{}','currency':'USD'", CHANNEL.to_lowercase()));
+        let all = Object::new();
+        for (refund, action, act, drops) in [(None, "voucher", ChannelAct::Within, 107), (Some(&all), "close", ChannelAct::Close, 7)] {
+            let build = within(vec![Value::Null, naming.clone()], "7", refund).unwrap();
+            assert_eq!((build.signed_for, build.act), (drops.to_string(), act));
+            let claim = format!(
+                "{{'kind':'batch','requests':[{{'channelId':'{CHANNEL}','drops':'{drops}','bytes':'0x434c4d00{}{drops:016x}','kind':'xrpl-claim'}}]}}",
+                CHANNEL.to_lowercase()
+            );
+            assert_eq!(request(&*build.unsigned), object(&claim).into());
+            let payment = paid(&*build.unsigned, &["ab".into()].into()).unwrap();
+            let payload = format!("{{'action':'{action}','channelId':'{CHANNEL}','amount':'{drops}','signature':'ab'}}");
+            assert_eq!((payment.get("payload"), payment.get("source")), (Some(&object(&payload).into()), None));
+            assert_eq!(channel().kind(&payment), Ok(act));
+            assert_eq!(channel().reference(&payment, None), channel().reference(&opening(), None));
+            assert_eq!(Within::bound(&Sessions(Xrpl), &payment).unwrap_err().word(), "not-bound-within");
+            for answer in [Value::Null, ["".into()].into(), ["0xAB".into()].into(), [5u32.into()].into()] {
+                assert_eq!(paid(&*build.unsigned, &answer), Err(CREDENTIAL_MALFORMED), "{answer:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_challenge_of_the_channel_is_paid() {
+        let declined = |document: Vec<Value>, charged: &str| within(document, charged, None).err().map(|declined| (declined.code, declined.detail));
+        let naming = || own(&format!(",'channelId':'{CHANNEL}'"));
+        let unpayable = Some((DeclineCode::NoPayableOption, "mpp/no-payable-option".to_owned()));
+        assert_eq!(declined(vec![own(",'channelId':'AB'"), own(",'channelId':null"), own(&format!(",'channelId':'0x{CHANNEL}'"))], "0"), unpayable);
+        let elsewhere = own(&format!(",'channelId':'{}','methodDetails':{{'network':'mainnet'}}", "AB".repeat(32)));
+        assert_eq!(declined(vec![elsewhere, naming()], "0"), None);
+        assert_ne!(declined(vec![own(&format!(",'channelId':'{}'", "AB".repeat(32))), naming()], "0"), None);
+        assert_eq!(declined(vec![session(asked(",'channelId':''")).into()], "0"), None);
+        let too_much = Some((DeclineCode::OfferUnreadable, "mpp/input-malformed".to_owned()));
+        assert_eq!(declined(vec![naming()], &(u64::MAX - 100).to_string()), None);
+        assert_eq!(declined(vec![naming()], &(u64::MAX - 99).to_string()), too_much);
+    }
+}

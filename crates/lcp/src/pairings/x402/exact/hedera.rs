@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use crate::{
         Pairing, encoding,
-        x402::sample::{self, ATR, document, h, object, paid, parsed, request, with_option},
+        x402::sample::{self, document, h, object, paid, parsed, request, with_option},
     };
 
     const ACCOUNT: &str = "hedera:testnet:0.0.1234";
@@ -114,7 +114,7 @@ mod tests {
     const INPUTS: &str = "{'node':'0.0.3','validStart':{'seconds':'0179','nanos':8},'maxFee':'100','decimals':6}";
 
     fn choose(inputs: &str) -> Result<Object, Refusal> {
-        sample::choose(&PAIRING, ACCOUNT, &document(ATR, &[object(OPTION)]).into(), &object(inputs))
+        sample::choose(&PAIRING, ACCOUNT, object(OPTION), &object(inputs))
     }
 
     fn choice() -> Object {
@@ -122,7 +122,7 @@ mod tests {
     }
 
     fn refused(choice: &Object) -> String {
-        sample::build(&PAIRING, ATR, choice).err().map_or_else(String::new, |refusal| refusal.code().to_owned())
+        sample::build(&PAIRING, choice).err().map_or_else(String::new, |refusal| refusal.code().to_owned())
     }
 
     fn answer(kind: &str, key: usize, signature: usize) -> Value {
@@ -131,8 +131,8 @@ mod tests {
     }
 
     fn payment() -> Object {
-        let unsigned = sample::build(&PAIRING, ATR, &choice()).unwrap();
-        paid(&*unsigned, &answer("ed25519", 32, 64)).unwrap().as_object().unwrap().clone()
+        let unsigned = sample::build(&PAIRING, &choice()).unwrap();
+        paid(&*unsigned, answer("ed25519", 32, 64)).unwrap().as_object().unwrap().clone()
     }
 
     #[test]
@@ -152,12 +152,12 @@ mod tests {
         for (choice, token) in
             [(choice(), Some(Token { id, decimals: Some(6) })), (choice().without("decimals"), Some(Token { id, decimals: None })), (hbar, None)]
         {
-            let unsigned = sample::build(&PAIRING, ATR, &choice).unwrap();
+            let unsigned = sample::build(&PAIRING, &choice).unwrap();
             let body = transfer(token).body();
             let expected = Object::new().with("kind", "hedera-body").with("bodyBytes", encoding::hex(&body));
             assert_eq!(request(&*unsigned), expected.into());
             assert!(!PAIRING.moves(&request(&*unsigned)));
-            let payment = paid(&*unsigned, &answer("ecdsa-secp256k1", 33, 64)).unwrap();
+            let payment = paid(&*unsigned, answer("ecdsa-secp256k1", 33, 64)).unwrap();
             let transaction = wire::signed(&body, &wire::Signature::Secp256k1([7; 33], [7; 64]));
             assert_eq!(payment.get("payload"), Some(&Object::new().with("transaction", encoding::base64(&transaction)).into()));
             assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
@@ -179,12 +179,12 @@ mod tests {
         ] {
             for value in parsed(values).as_array().unwrap() {
                 let inputs = object(INPUTS).with(name, value);
-                let refusal = sample::choose(&PAIRING, ACCOUNT, &document(ATR, &[object(OPTION)]).into(), &inputs).unwrap_err();
+                let refusal = sample::choose(&PAIRING, ACCOUNT, object(OPTION), &inputs).unwrap_err();
                 assert_eq!(refusal, INPUT_MISSING, "{name}: {value:?}");
             }
         }
         for account in ["hedera:testnet:0.0.01", "hedera:testnet:x", "hedera:mainnet:0.0.1234", "0.0.1234"] {
-            let refusal = sample::choose(&PAIRING, account, &document(ATR, &[object(OPTION)]).into(), &object(INPUTS)).unwrap_err();
+            let refusal = sample::choose(&PAIRING, account, object(OPTION), &object(INPUTS)).unwrap_err();
             assert_eq!(refusal, NO_PAYABLE_OPTION, "{account}");
         }
     }
@@ -193,13 +193,13 @@ mod tests {
     fn a_choice_is_refused_for_its_first_fault() {
         let mut choice = choice().with("node", 5u32).with("accepted", object(OPTION).with("amount", "0")).with("maxFee", 5u32);
         assert_eq!(refused(&choice.without("required")), "x402/choice-malformed");
-        let zero = document(ATR, &[object(OPTION).with("amount", "0")]);
+        let zero = document([object(OPTION).with("amount", "0")]);
         for (code, name, value) in [
             ("x402/choice-malformed", "maxFee", Value::from("18446744073709551616")),
             ("hedera/option-malformed", "maxFee", "100".into()),
             ("hedera/option-malformed", "node", "0.0.3".into()),
             ("x402/option-not-in-document", "required", zero.into()),
-            ("hedera/option-malformed", "required", document(ATR, &[object(OPTION)]).into()),
+            ("hedera/option-malformed", "required", document([object(OPTION)]).into()),
             ("x402/option-not-in-document", "accepted", object(OPTION).into()),
         ] {
             assert_eq!(refused(&choice), code, "{name}");
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn answers_are_a_key_and_a_signature() {
-        let unsigned = sample::build(&PAIRING, ATR, &choice()).unwrap();
+        let unsigned = sample::build(&PAIRING, &choice()).unwrap();
         let code = |answer: &Value| paid(&*unsigned, answer).unwrap_err().code().to_owned();
         for (kind, key, signature) in [("ed25519", 33, 64), ("ed25519", 32, 63), ("ecdsa-secp256k1", 32, 64), ("ecdsa-secp256k1", 33, 0)] {
             assert_eq!(code(&answer(kind, key, signature)), "hedera/tx-malformed", "{kind} {key} {signature}");

@@ -73,7 +73,7 @@ mod tests {
         wire::bolt11::tests::{field, hash_field, invoice},
         x402::{
             lnbtc::sample::{ACCOUNT, PREIMAGE, inputs, option, request_hash},
-            sample::{self, ATR, document, h, paid, parsed, request, with_option},
+            sample::{self, document, h, paid, parsed, request, with_option},
         },
     };
 
@@ -98,26 +98,25 @@ mod tests {
     }
 
     fn choice() -> Object {
-        sample::choose(&PAIRING, ACCOUNT, &document(ATR, &[good()]).with("resource", parsed("{'url':'https://a.example/'}")).into(), &inputs())
-            .unwrap()
+        sample::choose_of(&PAIRING, ACCOUNT, &document([good()]).with("resource", parsed("{'url':'https://a.example/'}")).into(), &inputs()).unwrap()
     }
 
     fn refused(option: Object) -> String {
         let choice = with_option(&choice(), option);
-        sample::build(&PAIRING, ATR, &choice).err().map_or_else(String::new, |refusal| refusal.code().to_owned())
+        sample::build(&PAIRING, &choice).err().map_or_else(String::new, |refusal| refusal.code().to_owned())
     }
 
     #[test]
     fn the_invoice_is_paid() {
         assert_eq!(choice().without("required").without("accepted"), Object::new());
-        let unsigned = sample::build(&PAIRING, ATR, &choice()).unwrap();
+        let unsigned = sample::build(&PAIRING, &choice()).unwrap();
         let asked = Object::new().with("kind", "bolt11-pay").with("invoice", good().get("extra").unwrap().get("invoice").unwrap());
         assert_eq!(request(&*unsigned), asked.into());
         assert!(PAIRING.moves(&request(&*unsigned)));
-        let payment = paid(&*unsigned, &PREIMAGE.into()).unwrap();
+        let payment = paid(&*unsigned, PREIMAGE).unwrap();
         assert_eq!(payment.get("payload"), Some(&parsed(&format!("{{'preimage':'{PREIMAGE}'}}"))));
         assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
-        assert_eq!(paid(&*unsigned, &PREIMAGE.to_uppercase().into()).unwrap_err().code(), "ln/preimage-malformed");
+        assert_eq!(paid(&*unsigned, PREIMAGE.to_uppercase()).unwrap_err().code(), "ln/preimage-malformed");
         // The payload says nothing of H.
         assert_eq!(PAIRING.bound(&payment.as_object().unwrap().without("payload").into(), None), Ok(h()));
     }
@@ -167,8 +166,8 @@ mod tests {
     #[test]
     fn the_request_is_the_one_that_is_paid_for() {
         let choose = |resource: &str, inputs: &Object| {
-            let document = document(ATR, &[good()]).with("resource", parsed(resource)).into();
-            sample::choose(&PAIRING, ACCOUNT, &document, inputs).err().map_or_else(String::new, |refusal| refusal.code().to_owned())
+            let document = document([good()]).with("resource", parsed(resource)).into();
+            sample::choose_of(&PAIRING, ACCOUNT, &document, inputs).err().map_or_else(String::new, |refusal| refusal.code().to_owned())
         };
         let url = "{'url':'https://a.example/'}";
         let request = inputs().get("request").unwrap().as_object().unwrap().clone();

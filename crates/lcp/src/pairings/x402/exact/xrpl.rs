@@ -175,3 +175,251 @@ impl Payload for Signed {
         Ok(Object::new().with("signedTxBlob", answer))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{
+        Pairing,
+        x402::solana::sample::{build, document, h, signed},
+    };
+
+    const PAYER: &str = "rLUEXYuLiQptky37CqLcm9USQpPiz5rkpD";
+    const SELLER: &str = "rPT1Sjq2YGrBMTttX4GZHjKu9dyfzbpAYe";
+    const ISSUER: &str = "rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh";
+
+    fn extra() -> Object {
+        Object::new().with("areFeesSponsored", false).with("invoiceId", h().lcp_string())
+    }
+
+    fn option() -> Object {
+        Object::new()
+            .with("scheme", "exact")
+            .with("network", "xrpl:1")
+            .with("amount", "1500000")
+            .with("asset", "XRP")
+            .with("payTo", SELLER)
+            .with("maxTimeoutSeconds", 60u32)
+            .with("extra", extra())
+    }
+
+    fn issued(amount: &str) -> Object {
+        option().with("asset", "USD").with("amount", amount).with("extra", extra().with("issuer", ISSUER))
+    }
+
+    fn inputs() -> Object {
+        Object::new().with("fee", "12").with("sequence", 7u32).with("lastLedgerSequence", 90u32)
+    }
+
+    fn choose(option: Object, address: &str, inputs: &Object) -> Result<Object, Refusal> {
+        let network = option.get("network").and_then(Value::as_str).unwrap().to_owned();
+        let buyer = Buyer { account: &format!("{network}:{address}"), inputs, now: 0, random: &|_| () };
+        PAIRING.choose(&PAIRING.read(&document([option]))?, &buyer)
+    }
+
+    fn transaction(choice: &Object) -> Value {
+        build(&PAIRING, choice).unwrap().request().unwrap().unwrap().get("txJson").unwrap().clone()
+    }
+
+    fn refused(choice: &Object) -> String {
+        build(&PAIRING, choice).err().map_or_else(String::new, |refusal| refusal.code().to_owned())
+    }
+
+    /// The choice with another option, which the document offers.
+    fn with_option(option: Object) -> Object {
+        choose(self::option(), PAYER, &inputs()).unwrap().with("required", document([option.clone()])).with("accepted", option)
+    }
+
+    /// A blob of a kind, for an invoice, with more fields before it.
+    fn blob(kind: u8, network: &str, invoice: Hash) -> String {
+        let invoice = invoice.to_string()[2..].to_owned();
+        format!("1200{kind:02X}{network}5011{invoice}8114{}", "07".repeat(20))
+    }
+
+    fn paying() -> String {
+        blob(0, "", Hash::of(h().lcp_string().as_bytes()))
+    }
+
+    #[test]
+    fn the_wallet_is_asked_for_a_payment() {
+        let choice = choose(option(), PAYER, &inputs()).unwrap();
+        let kept = choice.without("required").without("accepted").without("account");
+        assert_eq!((kept, choice.get("account")), (inputs(), Some(&PAYER.into())));
+        let expected = Object::new()
+            .with("TransactionType", "Payment")
+            .with("Flags", 0u32)
+            .with("Account", PAYER)
+            .with("Destination", SELLER)
+            .with("Amount", "1500000")
+            .with("InvoiceID", Hash::of(h().lcp_string().as_bytes()).to_string()[2..].to_uppercase())
+            .with("Fee", "12")
+            .with("Sequence", 7u32)
+            .with("LastLedgerSequence", 90u32);
+        assert_eq!(transaction(&choice), expected.into());
+    }
+
+    #[test]
+    fn tokens_tickets_tags_and_networks() {
+        let built = |option: Object, inputs: Object| transaction(&choose(option, PAYER, &inputs).unwrap());
+        let tokens = built(issued("1.5"), inputs());
+        let amount: Value = Object::new().with("currency", "USD").with("issuer", ISSUER).with("value", "1.5").into();
+        assert_eq!((tokens.get("Amount"), tokens.get("SendMax")), (Some(&amount), Some(&amount)));
+
+        let ticketed = option().with("extra", extra().with("assetTransferMethod", "ticketSequence"));
+        let ticket = built(ticketed.clone(), inputs().with("ticketSequence", 5u32));
+        assert_eq!((ticket.get("Sequence"), ticket.get("TicketSequence")), (Some(&0u32.into()), Some(&5u32.into())));
+        assert_eq!(choose(ticketed, PAYER, &inputs()), Err(INPUT_MISSING));
+
+        let tagged = built(option().with("extra", extra().with("destinationTag", "x")), inputs());
+        assert_eq!(tagged.get("DestinationTag"), Some(&"x".into()));
+
+        for (network, id) in [("xrpl:0", None), ("xrpl:1024", None), ("xrpl:1025", Some(1025u32)), ("xrpl:4294967295", Some(u32::MAX))] {
+            let built = built(option().with("network", network), inputs());
+            assert_eq!(built.get("NetworkID"), id.map(Value::from).as_ref(), "{network}");
+        }
+    }
+
+    #[test]
+    fn accounts_and_inputs_have_their_forms() {
+        for address in ["r1", "XVLhHMPHU98es4dbozjVtdWzVrDjtV5AqEL4xcZj5whKbmc"] {
+            assert_eq!(choose(option(), address, &inputs()), Err(NO_PAYABLE_OPTION), "{address}");
+        }
+        for (name, value) in [("fee", Value::from(12u32)), ("fee", "x".into()), ("sequence", "7".into()), ("lastLedgerSequence", Value::Null)] {
+            assert_eq!(choose(option(), PAYER, &inputs().with(name, value)), Err(INPUT_MISSING), "{name}");
+            assert_eq!(choose(option(), PAYER, &inputs().without(name)), Err(INPUT_MISSING), "{name}");
+        }
+        let good = choose(option(), PAYER, &inputs()).unwrap();
+        for (name, value) in [
+            ("fee", Value::from("0")),
+            ("fee", "012".into()),
+            ("fee", "100000000000000000".into()),
+            ("account", Value::Null),
+            ("sequence", (1u64 << 32).into()),
+            ("lastLedgerSequence", "5".into()),
+        ] {
+            assert_eq!(refused(&good.clone().with(name, value)), "x402/option-malformed", "{name}");
+        }
+        assert_eq!(refused(&good.clone().with("required", Value::Null).with("fee", "x")), "x402/choice-malformed");
+        let unnamed = with_option(option().with("extra", extra().without("invoiceId")));
+        assert_eq!(refused(&unnamed.clone().with("sequence", "x")), "xrpl/carrier-mismatch");
+        assert_eq!(refused(&unnamed.with("fee", "x")), "x402/option-malformed");
+    }
+
+    #[test]
+    fn options_are_filtered() {
+        let with = |name: &str, value: Value| refused(&with_option(option().with(name, value)));
+        let with_extra = |name: &str, value: Value| refused(&with_option(option().with("extra", extra().with(name, value))));
+        for network in ["xrpl:01", "xrpl:4294967296", "xrpl:-1", "xrpl:", "xrpl:mainnet"] {
+            assert_eq!(with("network", network.into()), "x402/option-not-this-pairing", "{network}");
+        }
+        for (name, value) in [
+            ("areFeesSponsored", Value::Bool(true)),
+            ("assetTransferMethod", "ticket".into()),
+            ("assetTransferMethod", Value::Null),
+            ("invoiceId", 5u32.into()),
+        ] {
+            assert_eq!(with_extra(name, value), "x402/option-not-this-pairing", "{name}");
+        }
+        let zero = "rrrrrrrrrrrrrrrrrrrrrhoLvTp";
+        for (name, value) in [
+            ("amount", Value::from("0")),
+            ("amount", "1.0".into()),
+            ("amount", "100000000000000000".into()),
+            ("asset", 5u32.into()),
+            ("asset", "USD".into()),
+            ("payTo", zero.into()),
+            ("payTo", "x".into()),
+            ("maxTimeoutSeconds", 0u32.into()),
+        ] {
+            assert_eq!(with(name, value), "x402/option-malformed", "{name}");
+        }
+        // Tokens are neither paid to nor issued by the account that stands for none.
+        let one = "rrrrrrrrrrrrrrrrrrrrBZbvji";
+        assert_eq!(with("payTo", one.into()), "");
+        assert_eq!(refused(&with_option(issued("1").with("payTo", one))), "x402/option-malformed");
+        assert_eq!(refused(&with_option(issued("1").with("extra", extra().with("issuer", one)))), "x402/option-malformed");
+        for text in [h().to_string(), h().lcp_string() + " ", h().lcp_string().to_uppercase()] {
+            assert_eq!(with_extra("invoiceId", text.into()), "xrpl/carrier-mismatch");
+        }
+    }
+
+    #[test]
+    fn values_of_tokens_are_exact() {
+        let places = |zeros: usize, digits: &str| format!("0.{}{digits}", "0".repeat(zeros));
+        for value in ["1", "0.1", "1234567890.123456", "9223372036854775000", "99999999999999990", &places(80, "12"), &places(80, "1234567890123456")]
+        {
+            assert!(is_issued_value(value), "{value}");
+        }
+        for value in [
+            "",
+            "0",
+            "0.0",
+            "01",
+            "1.50",
+            ".5",
+            "5.",
+            "-1",
+            "1e3",
+            "9223372036854776000",
+            "12345678901234567",
+            "1234567890.1234567",
+            &places(81, "1"),
+            &places(80, "12345678901234567"),
+            "1.",
+            "1.1.1",
+        ] {
+            assert!(!is_issued_value(value), "{value}");
+        }
+    }
+
+    proptest! {
+        /// A value is taken if a mantissa of 16 digits holds it.
+        #[test]
+        fn values_of_16_digits(mantissa in 1_000_000_000_000_000_u64..10_000_000_000_000_000, point in 1usize..16) {
+            let digits = mantissa.to_string();
+            let (whole, fraction) = digits.split_at(point);
+            let fraction = fraction.trim_end_matches('0');
+            let plain = if fraction.is_empty() { whole.to_owned() } else { format!("{whole}.{fraction}") };
+            prop_assert!(is_issued_value(&plain));
+            let padded = format!("{whole}.{fraction}0");
+            prop_assert!(!is_issued_value(&padded));
+        }
+
+        #[test]
+        fn any_value(text in "\\PC{0,40}") {
+            is_issued_value(&text);
+        }
+    }
+
+    #[test]
+    fn the_signed_payment_names_the_invoice() {
+        let unsigned = build(&PAIRING, &choose(option(), PAYER, &inputs()).unwrap()).unwrap();
+        let payment = signed(&*unsigned, paying().to_lowercase());
+        assert_eq!(payment.get("payload").and_then(|payload| payload.get("signedTxBlob")), Some(&paying().to_lowercase().into()));
+        assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+        let code = |answer: Value| unsigned.complete(&answer).unwrap_err().code().to_owned();
+        assert_eq!(code(Value::Null), "x402/signature-malformed");
+        assert_eq!(code("x".into()), "xrpl/blob-malformed");
+        assert_eq!(code("0".repeat(4098).into()), "xrpl/blob-too-large");
+        assert_eq!(code(format!("0x{}", paying()).into()), "xrpl/blob-malformed");
+        assert_eq!(code(blob(0, "2100000001", h()).into()), "xrpl/network-mismatch");
+        assert_eq!(code((paying() + "F3F1").into()), "xrpl/multisigned");
+
+        let bound = |blob: String, accepted: Object| {
+            let payment = payment.as_object().unwrap().clone().with("accepted", accepted).with("payload", Object::new().with("signedTxBlob", blob));
+            PAIRING.bound(&payment.into(), None).map_err(|refusal| refusal.code().to_owned())
+        };
+        let refused = |blob: String| bound(blob, option()).unwrap_err();
+        assert_eq!(refused(blob(1, "", h())), "xrpl/not-payment");
+        assert_eq!(refused(blob(0, "", h())), "xrpl/carrier-mismatch");
+        assert_eq!(refused(format!("1200008114{}", "07".repeat(20))), "xrpl/no-invoice-id");
+        let upper = format!("lcp:sha256:0x{}", h().to_string()[2..].to_uppercase());
+        assert_eq!(bound(paying(), option().with("extra", extra().with("invoiceId", upper))), Ok(h()));
+        assert_eq!(bound("x".to_owned(), option().with("extra", extra().with("invoiceId", "x"))).unwrap_err(), "xrpl/carrier-not-lcp");
+        let sidechain = blob(0, "2100000401", Hash::of(h().lcp_string().as_bytes()));
+        assert_eq!(bound(sidechain, option().with("network", "xrpl:1025")), Ok(h()));
+        assert_eq!(bound(paying(), option().with("network", "xrpl:1025")).unwrap_err(), "xrpl/network-mismatch");
+    }
+}

@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use crate::{
         Pairing,
-        x402::sample::{self, ATR, document, h, object, paid, parsed, request, with_option},
+        x402::sample::{self, h, object, paid, parsed, request, with_option},
     };
 
     const ACCOUNT: &str = "hedera:mainnet:0.0.1234";
@@ -123,34 +123,34 @@ mod tests {
     const ANSWER: &str = "{'payer':'0.0.9','executor':'0.0.8002','authorization':'0xAB'}";
 
     fn choice() -> Object {
-        sample::choose(&PAIRING, ACCOUNT, &document(ATR, &[object(OPTION)]).into(), &Object::new()).unwrap()
+        sample::choose(&PAIRING, ACCOUNT, object(OPTION), &Object::new()).unwrap()
     }
 
     fn refused(choice: &Object) -> String {
-        sample::build(&PAIRING, ATR, choice).err().map_or_else(String::new, |refusal| refusal.code().to_owned())
+        sample::build(&PAIRING, choice).err().map_or_else(String::new, |refusal| refusal.code().to_owned())
     }
 
     fn payment() -> Object {
-        let unsigned = sample::build(&PAIRING, ATR, &choice()).unwrap();
-        paid(&*unsigned, &parsed(ANSWER)).unwrap().as_object().unwrap().clone()
+        let unsigned = sample::build(&PAIRING, &choice()).unwrap();
+        paid(&*unsigned, parsed(ANSWER)).unwrap().as_object().unwrap().clone()
     }
 
     #[test]
     fn an_offered_executor_is_authorized() {
-        let unsigned = sample::build(&PAIRING, ATR, &choice()).unwrap();
+        let unsigned = sample::build(&PAIRING, &choice()).unwrap();
         let expected = "{'kind':'hedera-executor','network':'hedera:mainnet','executors':['0.0.8001','0.0.8002'],'asset':'0.0.0','payTo':'0.0.5005',
                          'amount':'5','validBefore':1790000060}";
         assert_eq!(request(&*unsigned), parsed(expected));
         assert_eq!(payment().get("payload"), Some(&parsed(ANSWER)));
         assert_eq!(PAIRING.bound(&payment().into(), None), Ok(h()));
-        let code = |name: &str, value: &str| paid(&*unsigned, &object(ANSWER).with(name, parsed(value)).into()).unwrap_err().code().to_owned();
+        let code = |name: &str, value: &str| paid(&*unsigned, object(ANSWER).with(name, parsed(value))).unwrap_err().code().to_owned();
         assert_eq!(code("executor", "'0.0.8003'"), "hedera/executor-not-offered");
         for name in ["payer", "executor", "authorization"] {
             assert_eq!(code(name, "5"), "x402/signature-malformed", "{name}");
             assert_eq!(code(name, "'0.0.01'"), "hedera/executor-malformed", "{name}");
         }
-        assert_eq!(paid(&*unsigned, &parsed("[]")).unwrap_err(), SIGNATURE_MALFORMED);
-        let of = |bytes: usize| paid(&*unsigned, &object(ANSWER).with("authorization", format!("0x{}", "ab".repeat(bytes))).into());
+        assert_eq!(paid(&*unsigned, parsed("[]")).unwrap_err(), SIGNATURE_MALFORMED);
+        let of = |bytes: usize| paid(&*unsigned, object(ANSWER).with("authorization", format!("0x{}", "ab".repeat(bytes))));
         assert!(of(4096).is_ok() && of(4097).is_err());
     }
 

@@ -79,7 +79,7 @@ mod tests {
         wire::bolt11::tests::{hash_field, invoice as written},
         x402::{
             lnbtc::sample::{ACCOUNT, PREIMAGE, inputs, option, request_hash},
-            sample::{self, document, paid, parsed, with_option},
+            sample::{self, document_over, paid, parsed, with_option},
         },
     };
 
@@ -101,12 +101,12 @@ mod tests {
     }
 
     fn choice(atr: &str) -> Object {
-        let document = document(atr.as_bytes(), &[option(&named())]).with("resource", parsed("{'url':'https://a.example/'}"));
-        sample::choose(&PAIRING, ACCOUNT, &document.into(), &inputs()).unwrap()
+        let document = document_over(atr.as_bytes(), [option(&named())]).with("resource", parsed("{'url':'https://a.example/'}"));
+        sample::choose_of(&PAIRING, ACCOUNT, &document.into(), &inputs()).unwrap()
     }
 
     fn built(atr: &str) -> bool {
-        match sample::build(&PAIRING, atr.as_bytes(), &choice(atr)) {
+        match sample::build_over(&PAIRING, atr.as_bytes(), &choice(atr)) {
             Ok(_) => true,
             Err(refusal) => {
                 assert_eq!(refusal.code(), "ln/invoice-not-named");
@@ -117,14 +117,14 @@ mod tests {
 
     #[test]
     fn the_invoice_that_the_atr_names_is_paid() {
-        let unsigned = sample::build(&PAIRING, naming().as_bytes(), &choice(&naming())).unwrap();
+        let unsigned = sample::build_over(&PAIRING, naming().as_bytes(), &choice(&naming())).unwrap();
         assert!(PAIRING.moves(&sample::request(&*unsigned)));
-        let payment = paid(&*unsigned, &PREIMAGE.into()).unwrap();
+        let payment = paid(&*unsigned, PREIMAGE).unwrap();
         assert_eq!(PAIRING.bound(&payment, None), Ok(Hash::of(naming().as_bytes())));
         assert_eq!(PAIRING.bound(&payment.as_object().unwrap().without("extensions").into(), None), Err(NO_LEGAL_CONTEXT));
         let metadata = written("lnbc1u", 1_790_000_000, &[hash_field(b'p', &[1; 32]), hash_field(b'm', &[1; 32])]);
         let of_metadata = with_option(&choice(&naming()), option(&metadata));
-        assert_eq!(sample::build(&PAIRING, naming().as_bytes(), &of_metadata).err(), Some(NOT_THIS_PAIRING));
+        assert_eq!(sample::build_over(&PAIRING, naming().as_bytes(), &of_metadata).err(), Some(NOT_THIS_PAIRING));
     }
 
     #[test]
