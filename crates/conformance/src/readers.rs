@@ -12,13 +12,14 @@ use lcp::{
     pairing::{Buyer, Choice},
     registry,
     wire::{
-        evm, rlp, solana, stellar,
+        algorand, aptos, cardano, cbor, concordium, evm, near, rlp, solana, stacks, stellar,
         structured_field::{MAX_LENGTH, MAX_MEMBERS, dictionary},
+        substrate, sui,
         tempo::{
             self,
             channel::{Opening, Release},
         },
-        xrpl,
+        ton, tron, xrpl,
     },
 };
 use terms::{CancellationToken, Gate, Signer, SignerFailed};
@@ -51,11 +52,37 @@ pub const TARGETS: &[Target] = &[
     ("stellar_address", stellar_address),
     ("xrpl_transaction", xrpl_transaction),
     ("xrpl_address", xrpl_address),
+    ("cbor", cbor_item),
+    ("cardano_transaction", cardano_transaction),
+    ("concordium_transaction", concordium_transaction),
+    ("stacks_transaction", stacks_transaction),
+    ("tron_transaction", tron_transaction),
+    ("substrate_extrinsic", substrate_extrinsic),
+    ("ton_bag", ton_bag),
+    ("algorand_transaction", algorand_transaction),
+    ("aptos_transaction", aptos_transaction),
+    ("near_action", near_action),
+    ("sui_transaction", sui_transaction),
     ("mcp_line", mcp_line),
 ];
 
 /// Each of these pays documents of its own networks.
-const ACCOUNTS: [&str; 3] = [ACCOUNT, "cloudflare:402:agent", "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1:H114TvVMTRoh9Aar3vdpfyxEVLdSDH4oi4xihVuWAgWN"];
+const ACCOUNTS: [&str; 14] = [
+    ACCOUNT,
+    "cloudflare:402:agent",
+    "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1:H114TvVMTRoh9Aar3vdpfyxEVLdSDH4oi4xihVuWAgWN",
+    "cardano:preprod:addr%5Ftest1qz2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzer3jcu5d8ps7zex2k2xt3uqxgjqnnj83ws8lhrn648jjxtwq2ytjqp",
+    "casper:casper-test:00d6199034908d56180d81ea5e6017a2eb82827bbb535f098f662d4e02a3fa8b4a",
+    "stacks:2147483648:ST37X3883P4XF1HR8QEWFFAJFKAYHM4DX1E0F8TXT",
+    "tron:728126428:TV8KNoryFTom7nt9tZtFAwgLMnCKi5zqS9",
+    "starknet:SN_SEPOLIA:0x04a7b3c1d5e9f2a6b8c0d4e8f1a5b9c3d7e0f4a8b2c6d0e4f8a1b5c9d3e7f0a4",
+    "polkadot:68d56f15f85d3136970ec16946040bc1:14a9ZCUGaJ1CaUqit3uW6hdCHP7xzxEZbF7Y9zC6aWUEJJ1D",
+    "tvm:-239:0%3Abf06c62020af326f96eb485c8078745e412522a117516e81191bc8f6aa044213",
+    "algorand:eCscyDkDgmtsfdGuxF_H-GY7BiW2ATCD:A6XMQUPYXGRNVBGRDBZI6VR7LW3ODD66GM4C6HFPBPBWLW6N22P2SW5KRXM",
+    "aptos:2:0x1",
+    "near:testnet:buyer.testnet",
+    "sui:testnet:0xa1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1",
+];
 
 const ACCOUNT: &str = "eip155:84532:0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
 
@@ -94,7 +121,20 @@ pub fn encoded_text(data: &[u8]) {
 /// gate would fetch.
 pub fn document(data: &[u8]) {
     let Ok(document) = json::parse_bytes(data, json::MAX_DEPTH) else { return };
+    let ref_block = Object::new().with("number", "71234567").with("id", format!("0x{}", "07".repeat(32)));
+    let algorand_params = Object::new()
+        .with("firstValid", "45000000")
+        .with("genesisHash", "eCscyDkDgmtsfdGuxF/H+GY7BiW2ATCDh2ifvP27aRY=")
+        .with("genesisId", "testnet-v1.0")
+        .with("minFee", "1000")
+        .with("feePerByte", "1");
     let inputs = Object::new()
+        .with("refBlock", ref_block)
+        .with("feeLimit", "100000000")
+        .with("walletId", 2_147_483_409u32)
+        .with("seqno", 12u32)
+        .with("jettonWallet", format!("0:{}", "1b".repeat(32)))
+        .with("attachNanotons", "50000000")
         .with("deposit", "100000")
         .with("decimals", 6u32)
         .with("openSlot", "312345678")
@@ -105,7 +145,11 @@ pub fn document(data: &[u8]) {
         .with("currency", "usd")
         .with("merchant_id", "acct_1")
         .with("expires_at", "2027-01-01T00:00:00Z")
-        .with("tokenDomain", Object::new().with("name", "USDC").with("version", "2"));
+        .with("tokenDomain", Object::new().with("name", "USDC").with("version", "2"))
+        .with("publicKey", "3asbSsbWzgmn6AEpxe9y3h4qaReJ2zBkhhCGfXVgbWLJ")
+        .with("accessKeyNonce", "103066617000686")
+        .with("finalHeight", "165000000")
+        .with("params", algorand_params);
     let h = lcp::ConfirmedHash::rehash(ATR);
     for pairing in registry::PAIRINGS.iter().filter_map(|entry| entry.pairing) {
         let Ok(advertised) = pairing.read(&document) else { continue };
@@ -305,6 +349,138 @@ pub fn xrpl_transaction(data: &[u8]) {
 pub fn xrpl_address(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     assert!(xrpl::account_id(text).is_none() || xrpl::is_address_form(text));
+}
+
+/// A CBOR item stands in the very bytes that were read, and so does each item in it.
+pub fn cbor_item(data: &[u8]) {
+    fn holds_together(item: &cbor::Item<'_>) {
+        assert!(cbor::Item::read(item.raw, ANY_CBOR).is_some());
+        match &item.data {
+            cbor::Data::List(items) => items.iter().for_each(holds_together),
+            cbor::Data::Map(entries) => {
+                let _ = (cbor::keys_are_unique(entries, cbor::Same::Written), cbor::keys_are_unique(entries, cbor::Same::Decoded));
+                for (key, value) in entries {
+                    holds_together(key);
+                    holds_together(value);
+                }
+            }
+            cbor::Data::Tag(_, item) => holds_together(item),
+            _ => {}
+        }
+    }
+    let Some(item) = cbor::Item::read(data, ANY_CBOR) else { return };
+    assert_eq!(item.raw, data);
+    if data.len() < 4096 {
+        holds_together(&item);
+    }
+}
+
+const ANY_CBOR: cbor::Bounds = cbor::Bounds { indefinite: true, depth: 64, items: usize::MAX };
+
+/// A Cardano transaction, and its message.
+pub fn cardano_transaction(data: &[u8]) {
+    if let Ok(transaction) = cardano::Transaction::decode(data) {
+        assert!(transaction.message().is_err() || data.ends_with(transaction.auxiliary_data.raw));
+    }
+    let read = cardano::from_base64(&encoding::base64(data).into());
+    assert!(read.is_err() || data.len() <= cardano::MAX_WIRE);
+}
+
+/// A signed Concordium transaction, which is JSON.
+pub fn concordium_transaction(data: &[u8]) {
+    let Ok(transaction) = json::parse_bytes(data, json::MAX_DEPTH) else { return };
+    if let Ok(memo) = concordium::memo(&transaction) {
+        let text = concordium::memo_text(&memo);
+        assert!(text.is_err() || memo.len() <= concordium::MAX_MEMO);
+    }
+}
+
+/// A Stacks transaction: its arguments stand at its end, in the bytes that were read.
+pub fn stacks_transaction(data: &[u8]) {
+    let Ok(transaction) = stacks::Transaction::decode(data) else { return };
+    assert!(data.len() <= stacks::MAX_WIRE);
+    if let Some(call) = transaction.call {
+        assert!(data.ends_with(&call.arguments.concat()));
+    }
+}
+
+/// A TRON transaction: its raw bytes are the one form of what they hold.
+pub fn tron_transaction(data: &[u8]) {
+    if let Ok(transaction) = tron::Transaction::read(data) {
+        let raw = tron::Raw::decode(transaction.raw);
+        assert!(raw.is_err() || transaction.signatures.first().is_none_or(|signature| tron::signed(transaction.raw, signature).len() <= data.len()));
+    }
+    if let Ok(raw) = tron::Raw::decode(data) {
+        assert_eq!(raw.encode(), data);
+    }
+}
+
+/// A signed extrinsic ends with what stands behind its signature, and a call is the one form of what it holds.
+pub fn substrate_extrinsic(data: &[u8]) {
+    let call = match substrate::behind_signature(data) {
+        Ok(behind) => {
+            assert!(data.ends_with(behind));
+            behind
+        }
+        Err(_) => data,
+    };
+    // The extensions in front of a call are of any length.
+    for start in 0..call.len().min(64) {
+        let call = call.get(start..).unwrap_or_default();
+        assert!(substrate::asset_hub::TransferWithRemark::decode(call).is_none_or(|read| read.encode() == call));
+    }
+}
+
+/// A bag of cells is written and read as itself; its root is read as a message and all that a message may hold.
+pub fn ton_bag(data: &[u8]) {
+    let Ok(root) = ton::decode(data) else { return };
+    // A checksum is added.
+    let bag = ton::encode(&root);
+    assert!(bag.len() > ton::MAX_BAG || ton::decode(&bag).is_ok_and(|again| again == root));
+    let _ = (ton::message::StateInit::read(&root), ton::message::merkle_nesting(&root), ton::jetton::comment_text(&root));
+    if let Some(body) = root.parse() {
+        let _ = ton::jetton::forward_payload(body);
+    }
+    let Some(delivered) = ton::message::Message::read(&root) else { return };
+    let Ok((_, sent)) = ton::wallet::sent(delivered.body) else { return };
+    if let Some(sent) = ton::message::Message::read(sent) {
+        let _ = ton::jetton::forward_payload(sent.body);
+    }
+}
+
+/// A note that is read from an Algorand transaction is within its bound, and no byte may follow the transaction.
+pub fn algorand_transaction(data: &[u8]) {
+    if let Ok(note) = algorand::decode_note(data) {
+        assert!(note.len() <= 4096);
+        assert!(algorand::decode_note(&[data, &[0]].concat()).is_err());
+    }
+    let _ = std::str::from_utf8(data).map(algorand::Address::parse);
+}
+
+/// What stands behind an Aptos transaction changes nothing.
+pub fn aptos_transaction(data: &[u8]) {
+    if let Ok(transfer) = aptos::Transfer::decode(data) {
+        assert_eq!(aptos::Transfer::decode(&[data, b"more"].concat()).ok(), Some(transfer));
+    }
+    let read = aptos::Transfer::read(&encoding::base64(data).into());
+    assert!(read.is_err() || data.len() <= aptos::MAX_WIRE);
+}
+
+/// A signed delegate action that is read is the one form of what it holds.
+pub fn near_action(data: &[u8]) {
+    if let Ok((action, signature)) = near::DelegateAction::decode_signed(data) {
+        assert_eq!(near::signed(&action.encode(), &signature), data);
+        let _ = near::ft_transfer::memo(&action);
+    }
+    let _ = std::str::from_utf8(data).map(near::PublicKey::parse);
+}
+
+/// No byte may follow a Sui transaction.
+pub fn sui_transaction(data: &[u8]) {
+    if let Ok(transaction) = sui::Transaction::decode(data) {
+        assert!(transaction.unused().map(<[u8]>::len).sum::<usize>() <= data.len());
+        assert!(sui::Transaction::decode(&[data, &[0]].concat()).is_err());
+    }
 }
 
 /// A line from an MCP client: whatever it is, the session goes on and a ping behind it is answered.

@@ -9,6 +9,8 @@ pub(crate) mod hedera;
 pub(crate) mod lnbtc;
 pub(crate) mod option;
 pub(crate) mod permit2;
+#[cfg(test)]
+pub(crate) mod sample;
 pub(crate) mod solana;
 
 use crate::{

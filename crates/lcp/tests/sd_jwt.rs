@@ -1,6 +1,8 @@
 //! Tokens that other libraries made are read as those libraries read them: `sd-jwt` from Python, `@sd-jwt/core` and `jose` from
 //! npm (`tests/peers/sd-jwt` holds the scripts that made them).
 
+#![allow(clippy::unwrap_used)] // helpers of tests fail by panicking
+
 use lcp::{
     Value,
     jose::{Compact, P256Key, SdJwt, digest, unverified_payload},

@@ -8,7 +8,7 @@ use crate::{
     pairing::{Advertised, Buyer, Choice, Completed, Pairing, Unsigned},
 };
 
-pub(crate) const MALFORMED: Refusal = Refusal::new("card/vi-malformed");
+const MALFORMED: Refusal = Refusal::new("card/vi-malformed");
 const TYP: Refusal = Refusal::new("card/vi-typ");
 const NO_CHECKOUT_MANDATE: Refusal = Refusal::new("card/vi-no-checkout-mandate");
 const CHECKOUT_HASH_MISMATCH: Refusal = Refusal::new("card/vi-checkout-hash-mismatch");

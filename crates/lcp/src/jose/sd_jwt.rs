@@ -124,9 +124,9 @@ impl Disclosure {
 struct Resolver {
     /// By their digests.
     disclosures: HashMap<Text, Disclosure>,
-    /// The digests met in `_sd`. None stands there twice, nor among those of elements, whether disclosed or not.
+    /// The digests of claims that were met. None is met twice, whether it is disclosed or not.
     of_claims: HashSet<Text>,
-    /// The digests met in the places of elements.
+    /// The digests of elements that were met, none twice either.
     of_elements: HashSet<Text>,
 }
 

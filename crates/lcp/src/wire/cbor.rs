@@ -320,7 +320,7 @@ mod tests {
             _ => 8,
         };
         let width = width.max(least);
-        let info = [number as u8, 24, 25, 0, 26, 0, 0, 0, 27][width];
+        let info = [u8::try_from(number).unwrap_or(0), 24, 25, 0, 26, 0, 0, 0, 27][width];
         [&[major << 5 | info], &number.to_be_bytes()[8 - width..]].concat()
     }
 

@@ -11,6 +11,6 @@ mod slice;
 pub mod wallet;
 
 pub use address::Address;
-pub use bag::{BOC_MALFORMED, decode, decode_text, encode};
+pub use bag::{BOC_MALFORMED, MAX_BAG, decode, decode_text, encode};
 pub use cell::{Builder, Cell};
 pub use slice::Slice;

@@ -276,7 +276,7 @@ mod tests {
     }
 
     fn tuple(members: &[(&str, &[u8])]) -> Vec<u8> {
-        let members = members.iter().map(|(name, value)| [&[name.len() as u8], name.as_bytes(), value].concat());
+        let members = members.iter().map(|(name, value)| [&[u8::try_from(name.len()).unwrap()], name.as_bytes(), value].concat());
         with_length(prefix::TUPLE, members.len(), &members.collect::<Vec<_>>().concat())
     }
 

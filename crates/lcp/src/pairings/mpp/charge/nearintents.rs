@@ -59,3 +59,68 @@ impl Method for NearIntents {
         if named == offer.h { Ok(named) } else { Err(CARRIER_NOT_CHALLENGE) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        mpp::sample::{self, challenge, credential, encoded, h, object, opaque, with_payload},
+        pairing::Pairing,
+    };
+
+    fn request() -> Object {
+        object("{'amount':'1005000','methodDetails':{'originNetwork':'eip155:42161','destinationNetwork':'near:mainnet'}}")
+            .with("externalId", h().lcp_string())
+    }
+
+    fn offered(request: Object) -> Object {
+        challenge(&h(), "charge", "nearintents", request)
+    }
+
+    fn choose(challenge: Object) -> Result<Object, Refusal> {
+        sample::choose(&PAIRING, "eip155:42161", challenge, "{}")
+    }
+
+    fn bound(challenge: Object, kind: &str) -> Result<Hash, String> {
+        PAIRING.bound(&with_payload(&credential(challenge), "type", kind), None).map_err(|refusal| refusal.code().to_owned())
+    }
+
+    #[test]
+    fn is_paid_from_the_origin() {
+        assert_eq!(choose(offered(request())), Ok(Object::new().with("challenge", offered(request()))));
+        for network in ["near:mainnet", "eip155", "eip155:", "EIP155:1", "a:1", "eip155:1:2"] {
+            let elsewhere = request().with("methodDetails", Object::new().with("originNetwork", network));
+            assert_eq!(choose(offered(elsewhere)).unwrap_err().code(), "mpp/no-payable-option", "{network}");
+        }
+        for odd in [offered(request().with("externalId", 5u32)), offered(request().without("methodDetails")), offered(request()).without("expires")] {
+            assert_eq!(choose(odd).unwrap_err().code(), "mpp/no-payable-option");
+        }
+        assert!(choose(offered(request().without("externalId"))).is_ok());
+    }
+
+    #[test]
+    fn leaves_nothing_to_sign() {
+        for choice in [choose(offered(request())).unwrap(), Object::new()] {
+            assert_eq!(sample::build(&PAIRING, &choice).err(), Some(NOTHING_TO_SIGN));
+        }
+        assert!(NOTHING_TO_SIGN.leaves_nothing_to_sign());
+    }
+
+    #[test]
+    fn the_external_id_is_the_hash() {
+        assert_eq!(bound(offered(request()), "hash"), Ok(h()));
+        let with = |id: &str| offered(request().with("externalId", id));
+        let other = Hash::of(b"abd");
+        // Each line mends the fault of the one before.
+        for (challenge, kind, code) in [
+            (offered(request()).with("request", encoded(Object::new())).without("expires"), "x", "mpp/request-malformed"),
+            (with("x").without("expires"), "x", "mpp/expires-required"),
+            (with("x"), "x", "near/not-hash-credential"),
+            (with("x"), "hash", "near/memo-not-lcp"),
+            (with(&other.lcp_string()), "hash", "mpp/carrier-not-challenge"),
+            (offered(request()).with("opaque", encoded(opaque(&other))), "hash", "mpp/opaque-not-this-hash"),
+        ] {
+            assert_eq!(bound(challenge, kind), Err(code.to_owned()));
+        }
+    }
+}

@@ -221,3 +221,184 @@ impl Payload for Group {
         Ok(Object::new().with("paymentIndex", group.len() as u64 - 1).with("paymentGroup", group))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        json,
+        pairing::Pairing,
+        x402::sample::{self, build, h, object, paid, request, unserved, with_payload},
+    };
+
+    const NETWORK: &str = "algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDe";
+    const GENESIS_HASH: &str = "SGO1GKSzyE7IEPItTxCByw9x8FmnrCDexi9/cOUJOiI=";
+
+    /// The addresses that the SDK's cases name: of the payer, the seller, the fee payer.
+    fn addresses() -> Vec<String> {
+        let cases = json::parse(include_str!("../../../../tests/peers/algorand/cases.json"), json::MAX_DEPTH).unwrap();
+        let addresses = cases.get("addresses").unwrap().as_array().unwrap();
+        addresses.iter().map(|address| address.get("text").unwrap().as_str().unwrap().to_owned()).collect()
+    }
+
+    fn option() -> Object {
+        object("{'scheme':'exact','amount':'2000000','asset':'10458941','maxTimeoutSeconds':60}")
+            .with("network", NETWORK)
+            .with("payTo", &*addresses()[1])
+    }
+
+    fn sponsored() -> Object {
+        option().with("extra", Object::new().with("feePayer", &*addresses()[2]))
+    }
+
+    fn params(per_byte: &str) -> Object {
+        object("{'firstValid':'45000000','genesisId':'testnet-v1.0','minFee':'1000'}").with("genesisHash", GENESIS_HASH).with("feePerByte", per_byte)
+    }
+
+    fn choose(option: Object, params: Object) -> Result<Object, Refusal> {
+        sample::choose(&PAIRING, &format!("{NETWORK}:{}", addresses()[0]), option, &Object::new().with("params", params))
+    }
+
+    fn built(option: Object, params: Object) -> Result<Box<dyn Unsigned>, Refusal> {
+        build(&PAIRING, &choose(option, params)?)
+    }
+
+    fn signature() -> Value {
+        encoding::hex(&[7; 64]).into()
+    }
+
+    /// The entries of a payment, and the index of the transfer.
+    fn group(payment: &Value) -> (Vec<Vec<u8>>, Option<u64>) {
+        let payload = payment.get("payload").unwrap();
+        let entries = payload.get("paymentGroup").unwrap().as_array().unwrap();
+        let index = payload.get("paymentIndex").unwrap().as_safe_unsigned();
+        (entries.iter().map(|entry| encoding::from_base64(entry.as_str().unwrap()).unwrap()).collect(), index)
+    }
+
+    #[test]
+    fn options() {
+        let extra = |extra: &str| Value::from(object(extra));
+        for (name, value, code) in [
+            ("scheme", "upto".into(), "x402/option-not-this-pairing"),
+            ("network", "algorand".into(), "x402/option-not-this-pairing"),
+            ("network", "algorand:testnet".into(), "avm/network-malformed"),
+            ("network", "algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCD/".into(), "avm/network-malformed"),
+            ("extra", Value::Null, "avm/option-malformed"),
+            ("extra", extra("{'assetTransferMethod':'x'}"), "avm/option-malformed"),
+            ("extra", extra("{'paymentFlow':'upfront'}"), "avm/option-malformed"),
+            ("extra", extra("{'feePayer':null}"), "avm/option-malformed"),
+            ("asset", "01".into(), "avm/option-malformed"),
+            ("asset", "18446744073709551616".into(), "avm/option-malformed"),
+            ("payTo", "A".into(), "avm/option-malformed"),
+            ("amount", "0".into(), "avm/option-malformed"),
+            ("maxTimeoutSeconds", 0u32.into(), "avm/option-malformed"),
+        ] {
+            assert_eq!(unserved(&PAIRING, option().with(name, &value)), code, "{name}: {value:?}");
+        }
+        let elsewhere = option().with("network", "algorand:x");
+        assert_eq!(unserved(&PAIRING, elsewhere.clone().with("extra", Value::Null)), "avm/option-malformed");
+        assert_eq!(unserved(&PAIRING, elsewhere.with("amount", "0")), "avm/network-malformed");
+        // No asset can be served, but not paid.
+        assert_eq!(built(option().with("asset", "0"), params("0")).err(), Some(OPTION_MALFORMED));
+    }
+
+    #[test]
+    fn params_are_asked_for() {
+        assert_eq!(choose(option(), params("0").with("more", 1u32)).unwrap().get("params").unwrap().as_object().unwrap().len(), 5);
+        for name in ["firstValid", "genesisId", "minFee", "genesisHash", "feePerByte"] {
+            for value in [Value::Null, "".into(), 5u32.into()] {
+                assert_eq!(choose(option(), params("0").with(name, value)), Err(INPUT_MISSING), "{name}");
+            }
+            assert_eq!(choose(option(), params("0").without(name)), Err(INPUT_MISSING), "{name}");
+        }
+        let refused = |edit: (&str, &str)| built(option(), params("0").with(edit.0, edit.1)).err().unwrap().code().to_owned();
+        for (name, value, code) in [
+            ("firstValid", "18446744073709551616", "avm/option-malformed"),
+            ("firstValid", "18446744073709551556", "avm/option-malformed"),
+            ("minFee", "18446744073709551616", "avm/option-malformed"),
+            ("feePerByte", "18446744073709551615", "avm/option-malformed"),
+            ("genesisHash", "x", "avm/network-mismatch"),
+            ("genesisHash", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "avm/network-mismatch"),
+            // No longer entry is read.
+            ("genesisId", &"g".repeat(5810), "avm/option-malformed"),
+        ] {
+            assert_eq!(refused((name, value)), code, "{name}: {value:.30}");
+        }
+        assert!(built(option(), params("0").with("genesisId", "g".repeat(5809))).is_ok());
+    }
+
+    #[test]
+    fn a_choice_is_refused_for_its_first_fault() {
+        let refused = |edits: &[(&str, Value)]| {
+            let choice = edits.iter().fold(choose(option(), params("0")).unwrap(), |choice, (name, value)| choice.with(*name, value));
+            build(&PAIRING, &choice).err().unwrap().code().to_owned()
+        };
+        let unlisted = ("accepted", option().with("amount", "5").into());
+        let with = |name: &'static str, value: &str| ("params", Value::from(params("0").with(name, value)));
+        assert_eq!(refused(&[("accepted", Value::Null), ("payer", "A".into())]), "x402/choice-malformed");
+        assert_eq!(refused(&[with("minFee", "x"), ("payer", "A".into())]), "x402/choice-malformed");
+        assert_eq!(refused(&[with("genesisHash", "x"), ("payer", "A".into())]), "avm/option-malformed");
+        assert_eq!(refused(&[with("genesisHash", "x"), unlisted.clone()]), "avm/network-mismatch");
+
+        let zeros = encoding::base64(&[0; 32]);
+        assert_eq!(refused(&[with("genesisHash", &zeros), unlisted]), "x402/option-not-in-document");
+        assert_eq!(refused(&[with("genesisHash", &zeros)]), "avm/network-mismatch");
+    }
+
+    #[test]
+    fn the_note_is_the_hash() {
+        let unsigned = built(option(), params("0")).unwrap();
+        let payment = paid(&*unsigned, signature()).unwrap();
+        assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+        let (entries, index) = group(&payment);
+        assert_eq!((entries.len(), index), (1, Some(0)));
+        let asked = request(&*unsigned);
+        let bytes = encoding::from_hex(asked.get("bytes").unwrap().as_str().unwrap()).unwrap();
+        assert_eq!((asked.get("kind"), &bytes[..2]), (Some(&"algorand-txn".into()), b"TX".as_slice()));
+        assert_eq!(entries[0], algorand::sent(&bytes[2..], Some(&[7; 64])));
+        for odd in [Value::Null, encoding::hex(&[7; 63]).into(), encoding::base64(&[7; 64]).into()] {
+            assert_eq!(paid(&*unsigned, odd), Err(SIGNATURE_MALFORMED));
+        }
+    }
+
+    /// Whether an entry pays a fee.
+    fn pays(entry: &[u8], fee: u64) -> bool {
+        let encoded = [b"\xA3fee\xCD".as_slice(), &u16::try_from(fee).unwrap().to_be_bytes()].concat();
+        entry.windows(encoded.len()).any(|bytes| bytes == encoded)
+    }
+
+    #[test]
+    fn the_fee_is_by_size_or_the_least() {
+        let entry = |per_byte| group(&paid(&*built(option(), params(per_byte)).unwrap(), signature()).unwrap()).0.remove(0);
+        // An entry whose fee takes a byte, as the one per byte does, is two bytes shorter than one that pays 1000.
+        let size = entry("0").len() as u64 - 2;
+        assert!(pays(&entry("0"), 1000) && pays(&entry("2"), 1000) && pays(&entry("7"), 7 * size));
+    }
+
+    #[test]
+    fn a_fee_payer_pays_for_both() {
+        let unsigned = built(sponsored(), params("0")).unwrap();
+        let payment = paid(&*unsigned, signature()).unwrap();
+        assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+        let (entries, index) = group(&payment);
+        assert_eq!((entries.len(), index), (2, Some(1)));
+        assert!(pays(&entries[0], 2000) && !entries[1].windows(4).any(|bytes| bytes == b"\xA3fee"));
+        let id = |entry: &[u8]| {
+            let at = entry.windows(6).position(|bytes| bytes == b"\xA3grp\xC4\x20").unwrap() + 6;
+            entry[at..at + 32].to_vec()
+        };
+        assert_eq!(id(&entries[0]), id(&entries[1]));
+
+        let bound = |name, value: Value| PAIRING.bound(&with_payload(&payment, name, value), None).unwrap_err();
+        assert_eq!(bound("paymentIndex", 0u32.into()).code(), "avm/not-axfer");
+        for index in [Value::Null, 2u32.into(), Value::Number(-1.0), "1".into()] {
+            assert_eq!(bound("paymentIndex", index), INDEX_OUT_OF_RANGE);
+        }
+        let entry = Value::from(encoding::base64(&entries[1]));
+        assert_eq!(bound("paymentGroup", Value::Null), TXN_MALFORMED);
+        assert_eq!(bound("paymentGroup", vec![].into()), GROUP_TOO_LARGE);
+        assert_eq!(bound("paymentGroup", vec![entry.clone(); 17].into()), GROUP_TOO_LARGE);
+        assert_eq!(bound("paymentGroup", [entry.clone(), 5u32.into()].into()), TXN_MALFORMED);
+        assert_eq!(PAIRING.bound(&with_payload(&payment, "paymentGroup", vec![entry; 16]), None), Ok(h()));
+    }
+}

@@ -84,3 +84,83 @@ impl Payload for Signed {
         Ok(Object::new().with("transaction", transaction.clone()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        json,
+        pairing::Pairing,
+        x402::sample::{self, build, h, object, paid, request, unserved, with_payload},
+    };
+
+    fn option() -> Object {
+        let address = format!("0x{}", "a1".repeat(32));
+        object("{'scheme':'exact','network':'aptos:2','amount':'250000','maxTimeoutSeconds':60,'extra':{}}")
+            .with("asset", &*address)
+            .with("payTo", address)
+    }
+
+    fn choose(account: &str) -> Result<Object, Refusal> {
+        sample::choose(&PAIRING, account, option(), &Object::new())
+    }
+
+    /// The transaction of that name that the SDK made.
+    fn transaction(name: &str) -> Object {
+        let cases = json::parse(include_str!("../../../../tests/peers/aptos/cases.json"), json::MAX_DEPTH).unwrap();
+        let case = cases.as_array().unwrap().iter().find(|case| case.get("name") == Some(&name.into())).unwrap().clone();
+        let wire = encoding::from_hex(case.get("wire").unwrap().as_str().unwrap()).unwrap();
+        Object::new().with("transaction", encoding::base64(&wire))
+    }
+
+    #[test]
+    fn options() {
+        for (name, value, code) in [
+            ("scheme", "upto".into(), "x402/option-not-this-pairing"),
+            ("network", "aptos".into(), "x402/option-not-this-pairing"),
+            ("network", "aptos:0".into(), "aptos/network-malformed"),
+            ("network", "aptos:256".into(), "aptos/network-malformed"),
+            ("network", "aptos:02".into(), "aptos/network-malformed"),
+            ("network", "aptos:+2".into(), "aptos/network-malformed"),
+            ("extra", Value::Null, "x402/option-not-this-pairing"),
+            ("asset", "0xa".into(), "x402/option-not-this-pairing"),
+            ("payTo", Value::Null, "x402/option-not-this-pairing"),
+            ("amount", "0".into(), "x402/option-not-this-pairing"),
+            ("amount", "18446744073709551616".into(), "x402/option-not-this-pairing"),
+            ("maxTimeoutSeconds", true.into(), "x402/option-not-this-pairing"),
+        ] {
+            assert_eq!(unserved(&PAIRING, option().with(name, &value)), code, "{name}: {value:?}");
+        }
+        assert_eq!(unserved(&PAIRING, option().with("network", "aptos:0").with("amount", "0")), "aptos/network-malformed");
+        assert!(PAIRING.read(&sample::document([option().without("extra").with("network", "aptos:255")]).into()).is_ok());
+    }
+
+    #[test]
+    fn accounts() {
+        for address in ["0x1", &format!("0x{}", "A".repeat(64))] {
+            assert!(choose(&format!("aptos:2:{address}")).is_ok());
+        }
+        for account in ["aptos:2:0x", "aptos:2:1", "aptos:2:0xg", &format!("aptos:2:0x{}", "1".repeat(65)), "aptos:1:0x1", "0x1"] {
+            assert_eq!(choose(account), Err(NO_PAYABLE_OPTION), "{account}");
+        }
+    }
+
+    #[test]
+    fn the_echo_is_the_hash() {
+        let unsigned = build(&PAIRING, &choose("aptos:2:0x1").unwrap()).unwrap();
+        assert_eq!(request(&*unsigned), Object::new().with("kind", "aptos-transaction").with("accepted", option()).into());
+        let payment = paid(&*unsigned, transaction("primary store").with("more", 1u32)).unwrap();
+        assert_eq!(payment.get("payload"), Some(&transaction("primary store").into()));
+        assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+        assert_eq!(PAIRING.bound(&with_payload(&payment, "transaction", "any text"), None), Ok(h()));
+        assert_eq!(PAIRING.bound(&with_payload(&payment, "transaction", 1u32), None), Err(PAYLOAD_MALFORMED));
+        let silent = payment.as_object().unwrap().without("extensions").into();
+        assert_eq!(PAIRING.bound(&silent, None), Err(NO_LEGAL_CONTEXT));
+
+        assert_eq!(paid(&*unsigned, transaction("chain 255")), Err(CHAIN_MISMATCH));
+        assert_eq!(paid(&*unsigned, transaction("script")).unwrap_err().code(), "aptos/not-entry-function");
+        for odd in [Value::Null, "x".into(), Object::new().with("transaction", 1u32).into()] {
+            assert_eq!(paid(&*unsigned, odd), Err(SIGNATURE_MALFORMED));
+        }
+    }
+}

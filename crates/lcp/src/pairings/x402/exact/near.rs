@@ -120,3 +120,128 @@ impl Payload for Signed {
         Ok(Object::new().with("signedDelegateAction", encoding::base64(&near::signed(&self.action, &signature))))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        pairing::Pairing,
+        x402::sample::{self, build, h, object, paid, request, unserved, with_payload},
+    };
+
+    fn option() -> Object {
+        object(
+            "{'scheme':'exact','network':'near:testnet','amount':'1000000','asset':'usdc.fakes.testnet','payTo':'seller.testnet','maxTimeoutSeconds':60}",
+        )
+    }
+
+    fn inputs() -> Object {
+        object("{'publicKey':'3asbSsbWzgmn6AEpxe9y3h4qaReJ2zBkhhCGfXVgbWLJ','accessKeyNonce':'103066617000686','finalHeight':'165000000'}")
+    }
+
+    fn choose(inputs: &Object) -> Result<Object, Refusal> {
+        sample::choose(&PAIRING, "near:testnet:buyer.testnet", option(), inputs)
+    }
+
+    fn answer() -> Object {
+        Object::new().with("keyType", 0u32).with("bytes", encoding::hex(&[7; 64]))
+    }
+
+    #[test]
+    fn options() {
+        for (name, value, code) in [
+            ("scheme", "upto".into(), "x402/option-not-this-pairing"),
+            ("network", "near".into(), "x402/option-not-this-pairing"),
+            ("network", "near:localnet".into(), "near/network-malformed"),
+            ("extra", Value::Null, "near/option-malformed"),
+            ("extra", object("{'assetTransferMethod':null}").into(), "x402/option-not-this-pairing"),
+            ("extra", object("{'paymentFlow':'upfront'}").into(), "x402/option-not-this-pairing"),
+            ("asset", "A".into(), "near/option-malformed"),
+            ("payTo", Value::Null, "near/option-malformed"),
+            ("amount", "0".into(), "near/option-malformed"),
+            ("amount", "01".into(), "near/option-malformed"),
+            ("amount", "340282366920938463463374607431768211456".into(), "near/option-malformed"),
+            ("maxTimeoutSeconds", 0u32.into(), "near/option-malformed"),
+        ] {
+            assert_eq!(unserved(&PAIRING, option().with(name, &value)), code, "{name}: {value:?}");
+            // The form of `extra` is judged before the network, and the network before the rest.
+            let elsewhere = unserved(&PAIRING, option().with("network", "near:localnet").with(name, &value));
+            assert!(name == "network" || elsewhere == if matches!(name, "scheme" | "extra") { code } else { "near/network-malformed" });
+        }
+    }
+
+    #[test]
+    fn inputs_are_asked_for() {
+        let choice = choose(&inputs()).unwrap();
+        assert_eq!(choice.get("payer"), Some(&"buyer.testnet".into()));
+        for name in ["publicKey", "accessKeyNonce", "finalHeight"] {
+            assert_eq!(choice.get(name), inputs().get(name));
+            for value in [Value::Null, "".into(), 5u32.into()] {
+                assert_eq!(choose(&inputs().with(name, value)), Err(INPUT_MISSING));
+            }
+            assert_eq!(choose(&inputs().without(name)), Err(INPUT_MISSING));
+        }
+        assert_eq!(sample::choose(&PAIRING, "near:testnet:A", option(), &inputs()), Err(NO_PAYABLE_OPTION));
+        assert_eq!(sample::choose(&PAIRING, "near:mainnet:buyer.near", option(), &inputs()), Err(NO_PAYABLE_OPTION));
+    }
+
+    #[test]
+    fn a_choice_is_refused_for_its_first_fault() {
+        let refused = |edits: &[(&str, Value)]| {
+            let choice = edits.iter().fold(choose(&inputs()).unwrap(), |choice, (name, value)| choice.with(*name, value));
+            build(&PAIRING, &choice).err().unwrap().code().to_owned()
+        };
+        let unlisted = ("accepted", option().with("amount", "5").into());
+        assert_eq!(refused(&[("payer", "A".into()), ("finalHeight", "x".into())]), "x402/choice-malformed");
+        let max = u64::MAX.to_string();
+        for (name, value) in [("payer", "A"), ("publicKey", "x"), ("accessKeyNonce", &*max), ("finalHeight", "18446744073709551616")] {
+            assert_eq!(refused(&[(name, value.into()), unlisted.clone()]), "x402/option-malformed");
+        }
+        // Past the last block there is none.
+        let last = ("finalHeight", (u64::MAX - 59).to_string().into());
+        assert_eq!(refused(std::slice::from_ref(&last)), "x402/option-malformed");
+        assert_eq!(refused(&[last, unlisted]), "x402/option-not-in-document");
+        assert_eq!(refused(&[("required", Value::Null)]), "x402/not-v2");
+    }
+
+    #[test]
+    fn the_memo_is_the_hash() {
+        let unsigned = build(&PAIRING, &choose(&inputs()).unwrap()).unwrap();
+        let payment = paid(&*unsigned, answer()).unwrap();
+        assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+        let signed = payment.get("payload").unwrap().get("signedDelegateAction").unwrap().as_text().unwrap();
+        let wire = near::from_base64(signed).unwrap();
+        let (action, signature) = DelegateAction::decode_signed(&wire).unwrap();
+        assert_eq!((action.sender, action.receiver, action.method), ("buyer.testnet", "usdc.fakes.testnet", "ft_transfer"));
+        assert_eq!((action.nonce, action.max_block_height, signature), (103_066_617_000_687, 165_000_060, Signature::Ed25519([7; 64])));
+        let asked = Object::new().with("kind", "near-delegate").with("hash", encoding::hex(&near::signing_hash(&action.encode())));
+        assert_eq!(request(&*unsigned), asked.into());
+        for (memo, code) in [(None, "near/memo-missing"), (Some("x"), "near/memo-not-lcp")] {
+            let args = Object::new().with("receiver_id", "ab").with("amount", "1").with_some("memo", memo);
+            let args = crate::json::write(&args.into());
+            let other = DelegateAction { args: args.as_bytes(), ..action.clone() };
+            let other = encoding::base64(&near::signed(&other.encode(), &signature));
+            assert_eq!(PAIRING.bound(&with_payload(&payment, "signedDelegateAction", other), None).unwrap_err().code(), code);
+        }
+        assert_eq!(PAIRING.bound(&with_payload(&payment, "signedDelegateAction", Value::Null), None), Err(PAYLOAD_MALFORMED));
+    }
+
+    #[test]
+    fn answers() {
+        let unsigned = build(&PAIRING, &choose(&inputs()).unwrap()).unwrap();
+        assert!(paid(&*unsigned, Object::new().with("keyType", 1u32).with("bytes", encoding::hex(&[0xFF; 65]))).is_ok());
+        for odd in [
+            Value::Null,
+            "0x".into(),
+            answer().without("keyType").into(),
+            answer().with("keyType", true).into(),
+            answer().with("keyType", 2u32).into(),
+            answer().with("keyType", 256u32).into(),
+            answer().with("keyType", 1u32).into(),
+            answer().with("bytes", encoding::hex(&[0x20; 64])).into(),
+            answer().with("bytes", encoding::base64(&[7; 64])).into(),
+        ] {
+            assert_eq!(paid(&*unsigned, odd), Err(SIGNATURE_MALFORMED));
+        }
+    }
+}

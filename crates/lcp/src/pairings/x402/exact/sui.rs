@@ -110,3 +110,109 @@ impl Payload for Signed {
         Ok(Object::new().with("signature", signature.clone()).with("transaction", transaction.clone()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        json,
+        pairing::Pairing,
+        x402::sample::{self, build, h, object, paid, request, unserved, with_payload},
+    };
+
+    const PAYER: &str = "sui:testnet:0xABababababababababababababababababababababababababababababababab";
+
+    fn option() -> Object {
+        object("{'scheme':'exact','network':'sui:testnet','amount':'250000','asset':'0x2::sui::SUI','maxTimeoutSeconds':60}")
+            .with("payTo", format!("0x{}", "a1".repeat(32)))
+    }
+
+    fn choose(account: &str) -> Result<Object, Refusal> {
+        sample::choose(&PAIRING, account, option(), &Object::new())
+    }
+
+    /// The transaction of that name that the SDK made, with another hash in the place of its own.
+    fn transaction(name: &str, h: &Hash) -> Object {
+        let cases = json::parse(include_str!("../../../../tests/peers/sui/cases.json"), json::MAX_DEPTH).unwrap();
+        let mut built = cases.get("built").unwrap().as_array().unwrap().iter();
+        let wire = built.find(|case| case.get("name") == Some(&name.into())).unwrap().get("wire").unwrap();
+        let wire = wire.as_str().unwrap().replace(&"ab".repeat(32), &h.to_string()[2..]);
+        Object::new().with("signature", "any text").with("transaction", encoding::base64(&encoding::from_hex(&wire).unwrap()))
+    }
+
+    #[test]
+    fn options() {
+        for (name, value, code) in [
+            ("scheme", "upto".into(), "x402/option-not-this-pairing"),
+            ("network", "sui".into(), "x402/option-not-this-pairing"),
+            ("network", "sui:localnet".into(), "sui/network-malformed"),
+            ("extra", Value::Null, "x402/option-not-this-pairing"),
+            ("extra", object("{'paymentFlow':'upfront'}").into(), "x402/option-not-this-pairing"),
+            ("payTo", format!("0x{}", "A1".repeat(32)).into(), "x402/option-not-this-pairing"),
+            ("payTo", "0x1".into(), "x402/option-not-this-pairing"),
+            ("amount", "0".into(), "x402/option-not-this-pairing"),
+            ("amount", "18446744073709551616".into(), "x402/option-not-this-pairing"),
+            ("maxTimeoutSeconds", 0u32.into(), "x402/option-not-this-pairing"),
+        ] {
+            assert_eq!(unserved(&PAIRING, option().with(name, &value)), code, "{name}: {value:?}");
+        }
+        assert_eq!(unserved(&PAIRING, option().with("network", "sui:x").with("amount", "0")), "sui/network-malformed");
+    }
+
+    #[test]
+    fn coin_types() {
+        for coin in ["0x2::sui::SUI", "0xA::_a::_B9", &format!("0x{}::usdc::USDC", "a".repeat(64))] {
+            assert!(is_coin_type(coin), "{coin}");
+        }
+        for odd in [
+            "0x2::sui",
+            "0x2::sui::SUI::x",
+            "0x::sui::SUI",
+            "2::sui::SUI",
+            "0x2::1sui::SUI",
+            "0x2::sui::",
+            "0x2::sui::SUI ",
+            "0x2::sui::é",
+            &format!("0x{}::a::B", "a".repeat(65)),
+        ] {
+            assert!(!is_coin_type(odd), "{odd}");
+        }
+    }
+
+    #[test]
+    fn an_unused_input_is_the_hash() {
+        assert_eq!(choose("sui:testnet:0x1"), Err(NO_PAYABLE_OPTION));
+        let unsigned = build(&PAIRING, &choose(PAYER).unwrap()).unwrap();
+        let asked =
+            Object::new().with("kind", "sui-transaction").with("accepted", option()).with("pureInput", &h()).with("expiration", "epoch-bounded");
+        assert_eq!(request(&*unsigned), asked.into());
+
+        let payment = paid(&*unsigned, transaction("payment", &h()).with("more", 1u32)).unwrap();
+        assert_eq!(payment.get("payload"), Some(&transaction("payment", &h()).into()));
+        assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+        let bound = |name, value: Value| PAIRING.bound(&with_payload(&payment, name, value), None).unwrap_err();
+        assert_eq!(bound("signature", "".into()), SIGNATURE_MALFORMED);
+        assert_eq!(bound("transaction", Value::Null), PAYLOAD_MALFORMED);
+        assert_eq!(bound("transaction", transaction("hash used", &h()).get("transaction").unwrap().clone()), HASH_NOT_CARRIED);
+        assert_eq!(bound("transaction", "AAE=".into()).code(), "sui/not-programmable");
+
+        for other in [transaction("payment", &Hash::of(b"abd")), transaction("hash used", &h()), transaction("payment", &h()).with("signature", "")] {
+            assert_eq!(paid(&*unsigned, other), Err(SIGNED_NOT_BOUND));
+        }
+        for odd in [Value::Null, "x".into(), transaction("payment", &h()).without("signature").into()] {
+            assert_eq!(paid(&*unsigned, odd), Err(SIGNATURE_MALFORMED));
+        }
+    }
+
+    #[test]
+    fn one_input_is_left_unused() {
+        // The amount is left too where no coin is split by it.
+        let wire = encoding::from_base64(transaction("payment", &h()).get("transaction").unwrap().as_str().unwrap()).unwrap();
+        let split = [2, 1, 0, 0, 1, 1, 1, 0];
+        let at = wire.windows(split.len()).position(|bytes| bytes == split).unwrap();
+        let mut other = wire.clone();
+        other[at + 6] = 9;
+        assert_eq!(carried(&encoding::base64(&other).into()), Err(AMBIGUOUS));
+        assert_eq!(carried(&encoding::base64(&wire).into()), Ok(h()));
+    }
+}
