@@ -1,7 +1,7 @@
 //! `terms-mcp demo`: a seller with terms, an agent that talks to this very server, and a wallet, step by step on the screen.
 
 mod agent;
-mod seller;
+pub(crate) mod seller;
 
 use std::{env, fs, io, path::PathBuf};
 

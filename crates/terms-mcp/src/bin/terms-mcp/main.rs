@@ -1,6 +1,8 @@
 //! The buyer gate's binary.
 
 mod address;
+#[cfg(test)]
+mod agreements;
 mod demo;
 mod dev_wallet;
 mod public_fetch;

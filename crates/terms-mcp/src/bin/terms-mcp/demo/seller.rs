@@ -76,7 +76,8 @@ impl Seller {
     }
 }
 
-fn tls() -> Result<(String, TlsAcceptor), Box<dyn std::error::Error>> {
+/// The PEM of a fresh authority, and a server whose certificate for 127.0.0.1 it signed.
+pub(crate) fn tls() -> Result<(String, TlsAcceptor), Box<dyn std::error::Error>> {
     let mut authority = CertificateParams::default();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let authority_key = KeyPair::generate()?;
