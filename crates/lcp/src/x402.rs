@@ -209,3 +209,53 @@ impl<P: Payload> Unsigned for Enveloped<P> {
         Ok(Completed::Payment { signed: signed.into(), landed: None })
     }
 }
+
+/// Documents and choices to test with, over the hash of [`sample::ATR`].
+#[cfg(test)]
+pub(crate) mod sample {
+    use super::*;
+    use crate::ConfirmedHash;
+
+    pub(crate) use crate::mpp::sample::{object, parsed};
+
+    pub(crate) const ATR: &[u8] = b"terms";
+
+    pub(crate) fn h() -> Hash {
+        Hash::of(ATR)
+    }
+
+    /// A document of options, over the hash of an ATR.
+    pub(crate) fn document(atr: &[u8], options: &[Object]) -> Object {
+        let info = Object::new().with("type", "sha256").with("value", &Hash::of(atr)).with("legalContextUrl", "https://a.example/");
+        let context = Object::new().with("legalContext", Object::new().with("info", info));
+        let options: Vec<Value> = options.iter().cloned().map(Value::from).collect();
+        Object::new().with("x402Version", 2u32).with("accepts", options).with("extensions", context)
+    }
+
+    pub(crate) fn choose(pairing: &dyn Pairing, account: &str, document: &Value, inputs: &Object) -> Result<Object, Refusal> {
+        let buyer = Buyer { account, inputs, now: 1_790_000_000, random: &|bytes| bytes.fill(7) };
+        pairing.choose(&pairing.read(document)?, &buyer)
+    }
+
+    pub(crate) fn build(pairing: &dyn Pairing, atr: &[u8], choice: &Object) -> Result<Box<dyn Unsigned>, Refusal> {
+        pairing.build(&Choice { choice, reference: &Value::Null, h: &ConfirmedHash::rehash(atr), atr })
+    }
+
+    pub(crate) fn request(unsigned: &dyn Unsigned) -> Value {
+        unsigned.request().unwrap().unwrap()
+    }
+
+    /// The payment that an answer makes.
+    pub(crate) fn paid(unsigned: &dyn Unsigned, answer: &Value) -> Result<Value, Refusal> {
+        match unsigned.complete(answer)? {
+            Completed::Payment { signed, .. } => Ok(signed),
+            Completed::Next(request) => panic!("asks for more: {request:?}"),
+        }
+    }
+
+    /// The choice with another option, which its document offers.
+    pub(crate) fn with_option(choice: &Object, option: Object) -> Object {
+        let required = choice.get("required").unwrap().as_object().unwrap().clone().with("accepts", [option.clone().into()]);
+        choice.clone().with("required", required).with("accepted", option)
+    }
+}

@@ -182,6 +182,16 @@ mod tests {
     }
 
     #[test]
+    fn any_scheme_and_length() {
+        for url in ["https://a", "HTTPS:a", "https://a b@c/ d", &format!("http://a/{}", "x".repeat(9000)), "foo:"] {
+            assert!(is_url(url), "{url:?}");
+        }
+        for url in ["", "https://", "https://a b/", "https://a^/", "//a"] {
+            assert!(!is_url(url), "{url:?}");
+        }
+    }
+
+    #[test]
     fn authorities() {
         all(
             &[

@@ -86,3 +86,118 @@ fn currency(network: &Value) -> Option<Currency> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        mpp::sample::{challenge, h, object, parsed},
+        wire::bolt11::tests::{field, hash_field, invoice},
+    };
+
+    const T: u64 = 1_790_000_000;
+    const HASH: &str = "0101010101010101010101010101010101010101010101010101010101010101";
+
+    fn p() -> Vec<u8> {
+        hash_field(b'p', &[1; 32])
+    }
+
+    fn described() -> Vec<u8> {
+        hash_field(b'h', h().bytes())
+    }
+
+    fn of(prefix: &str, fields: &[Vec<u8>]) -> Value {
+        invoice(prefix, T, fields).into()
+    }
+
+    fn good() -> Value {
+        of("lnbc1u", &[p(), described()])
+    }
+
+    /// What is read of a request whose details are given.
+    fn read(request: &Object, expires: Option<i64>) -> Result<(Currency, Hash), String> {
+        let whole = challenge(&h(), "charge", "lightning", Object::new()).into();
+        let challenge = crate::mpp::challenge::Challenge::read(&whole).unwrap();
+        let offer = Offer { challenge, h: h(), request: request.clone(), expires };
+        let asked = Asked::of(&offer, offer.details(), "invoice").map_err(|refusal| refusal.code().to_owned())?;
+        Ok((asked.currency, asked.description_hash))
+    }
+
+    fn request(details: &str) -> Object {
+        Object::new().with("methodDetails", object(details).with("invoice", good()).with("paymentHash", HASH))
+    }
+
+    fn with_invoice(details: &str, invoice: &Value) -> Object {
+        let details = request(details).get("methodDetails").unwrap().as_object().unwrap().clone();
+        Object::new().with("methodDetails", details.with("invoice", invoice))
+    }
+
+    #[test]
+    fn an_invoice_is_described_by_one_hash() {
+        assert_eq!(read(&request("{}"), None), Ok((Currency::Bitcoin, h())));
+        assert_eq!(read(&request("{'network':'mainnet'}"), None), Ok((Currency::Bitcoin, h())));
+        let testnet = of("lntb", &[p(), described()]);
+        assert_eq!(read(&with_invoice("{}", &testnet), None), Ok((Currency::Testnet, h())));
+        let other = hash_field(b'h', &[7; 32]);
+        let (d, x) = (field(b'd', &[]), field(b'x', &[0]));
+        for (fields, code) in [
+            (vec![p()], "mpp/carrier-not-challenge"),
+            (vec![p(), described(), other.clone()], "mpp/carrier-not-challenge"),
+            (vec![p(), d.clone()], "mpp/carrier-not-challenge"),
+            (vec![p(), described(), d], "ln/description-inline"),
+            (vec![described()], "ln/invoice-malformed"),
+            (vec![hash_field(b'p', &[2; 32]), described()], "ln/payment-hash-mismatch"),
+        ] {
+            assert_eq!(read(&with_invoice("{}", &of("lnbc1u", &fields)), None).unwrap_err(), code);
+        }
+        // It must not expire before the challenge.
+        let short = with_invoice("{}", &of("lnbc1u", &[p(), described(), x]));
+        let at = i64::try_from(T).unwrap();
+        for (request, expires, expired) in
+            [(request("{}"), at + 3600, false), (request("{}"), at + 3601, true), (short.clone(), at, false), (short, at + 1, true)]
+        {
+            assert_eq!(read(&request, Some(expires)).err(), expired.then(|| "ln/expires-after-invoice".to_owned()), "{expires}");
+        }
+        assert!(read(&request("{}"), Some(-1)).is_ok());
+        assert_eq!(read(&with_invoice("{}", &of("lnbc1u", &[p(), other])), None), Ok((Currency::Bitcoin, [7; 32].into())));
+    }
+
+    #[test]
+    fn a_request_is_refused_for_its_first_fault() {
+        let undescribed = of("lntb", &[hash_field(b'p', &[2; 32])]);
+        let other_hash = of("lntb", &[hash_field(b'p', &[2; 32]), described()]);
+        let testnet = of("lntb", &[p(), described()]);
+        let mut details = object("{'network':'testnet','paymentHash':'x','invoice':5}");
+        let code = |details: &Object, described: bool| {
+            let request = Object::new().with("methodDetails", details.clone());
+            read(&if described { request.with("description", Value::Null) } else { request }, Some(i64::MAX)).unwrap_err()
+        };
+        for (expected, name, value) in [
+            ("ln/payment-hash-required", "paymentHash", Value::from(HASH)),
+            ("mpp/request-malformed", "invoice", "x".into()),
+            ("ln/invoice-malformed", "invoice", undescribed),
+            ("mpp/carrier-not-challenge", "invoice", other_hash),
+        ] {
+            assert_eq!(code(&details, true), expected, "{name}");
+            details.set(name, value);
+        }
+        assert_eq!(code(&details, true), "ln/description-present");
+        for (expected, name, value) in [
+            ("ln/payment-hash-mismatch", "invoice", testnet),
+            ("ln/currency-network", "network", Value::from("signet")),
+            ("ln/currency-network", "invoice", good()),
+            ("ln/currency-network", "network", Value::Null),
+            ("ln/currency-network", "network", "mainnet".into()),
+        ] {
+            assert_eq!(code(&details, false), expected, "{name}");
+            details.set(name, value);
+        }
+        assert_eq!(code(&details, false), "ln/expires-after-invoice");
+        assert_eq!(code(&details.without("invoice"), true), "ln/description-present");
+        assert_eq!(code(&details.without("invoice").with("network", "x"), false), "ln/currency-network");
+        assert_eq!(code(&details.without("invoice"), false), "ln/invoice-malformed");
+        for hash in parsed(&format!("['{}','0x{HASH}','{}',null,5]", &HASH[1..], "AB".repeat(32))).as_array().unwrap() {
+            assert_eq!(code(&details.clone().with("paymentHash", hash), false), "ln/payment-hash-required");
+        }
+    }
+}

@@ -109,3 +109,37 @@ impl Payload for Paying {
         Ok(Object::new().with("preimage", preimage(answer)?))
     }
 }
+
+/// An option to test with, and the request that it asks for.
+#[cfg(test)]
+pub(crate) mod sample {
+    use super::*;
+    use crate::x402::sample::object;
+
+    pub(crate) const ACCOUNT: &str = "lnbtc:000000000019d6689c085ae165831e93:buyer";
+    pub(crate) const PREIMAGE: &str = "abababababababababababababababababababababababababababababababab";
+
+    const BINDING: &str = "{'paymentFlow':'upfront','requestBindingProfile':'http:1','requestBindingParams':{'headers':[]}}";
+
+    pub(crate) fn inputs() -> Object {
+        object("{'request':{'method':'GET','url':'https://a.example/'}}")
+    }
+
+    fn hash() -> String {
+        request::hash(&object(BINDING), inputs().get("request").unwrap(), Some(&"https://a.example/".into())).unwrap()
+    }
+
+    /// The hash of that request.
+    pub(crate) fn request_hash() -> [u8; 32] {
+        let mut bytes = [0; 32];
+        crate::encoding::hex_into(&hash(), &mut bytes).unwrap();
+        bytes
+    }
+
+    pub(crate) fn option(invoice: &str) -> Object {
+        let extra = object(BINDING).with(REQUEST_HASH, hash()).with(INVOICE, invoice);
+        object("{'scheme':'exact','network':'lnbtc:000000000019d6689c085ae165831e93','amount':'5','asset':'BTC','maxTimeoutSeconds':60}")
+            .with("payTo", "02".repeat(NODE_KEY))
+            .with("extra", extra)
+    }
+}

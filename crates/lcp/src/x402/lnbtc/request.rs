@@ -138,3 +138,238 @@ fn sha256(parts: &[&[u8]]) -> String {
     let digest = parts.iter().fold(Sha256::new(), Sha256::chain_update);
     bare_hex(&digest.finalize())
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::mpp::sample::{object, parsed};
+
+    const URL: &str = "https://api.seller.example/v1/quote";
+
+    fn http() -> Object {
+        object(&format!("{{'method':'POST','url':'{URL}','body':'0x7b7d','headers':{{'content-type':' application/json\t'}}}}").replace('\t', "\\t"))
+    }
+
+    fn tool() -> Object {
+        object("{'server':'urn:mcp:a','name':'quote','arguments':{'b':1,'a':[1.0,'é']},'meta':{'trace':{'z':1,'a':null}}}")
+    }
+
+    fn extra(profile: &str, params: &str) -> Object {
+        Object::new().with("requestBindingProfile", profile).with("requestBindingParams", parsed(params))
+    }
+
+    fn hashed(extra: &Object, request: impl Into<Value>) -> Result<String, String> {
+        hash(extra, &request.into(), Some(&URL.into())).map_err(|refusal| refusal.code().to_owned())
+    }
+
+    fn of_http(request: impl Into<Value>) -> Result<String, String> {
+        hashed(&extra("http:1", "{'headers':['content-type','x']}"), request)
+    }
+
+    fn of_tool(request: impl Into<Value>) -> Result<String, String> {
+        hashed(&extra("mcp:1", "{'server':'urn:mcp:a','metadata':['none','trace']}"), request)
+    }
+
+    fn of_text(text: &str) -> Result<String, String> {
+        Ok(sha256(&[text.as_bytes()]))
+    }
+
+    #[test]
+    fn binds_what_the_option_lists() {
+        let (absent, present) = (sha256(&[b"\0"]), sha256(&[b"\x01application/json"]));
+        let expected = format!(
+            "{{\"bodyHash\":\"{}\",\"domain\":\"x402:exact:lnbtc:bolt11:http:1\",\"headers\":[{{\"name\":\"content-type\",\"valueHash\":\"{present}\"}},\
+             {{\"name\":\"x\",\"valueHash\":\"{absent}\"}}],\"method\":\"POST\",\"url\":\"{URL}\"}}",
+            sha256(&[b"{}"])
+        );
+        assert_eq!(of_http(http()), of_text(&expected));
+        let trace = sha256(&[b"\x01{\"a\":null,\"z\":1}"]);
+        let expected = format!(
+            "{{\"arguments\":{{\"a\":[1,\"é\"],\"b\":1}},\"domain\":\"x402:exact:lnbtc:bolt11:mcp:1\",\"metadata\":[{{\"name\":\"none\",\"valueHash\":\
+             \"{absent}\"}},{{\"name\":\"trace\",\"valueHash\":\"{trace}\"}}],\"method\":\"tools/call\",\"name\":\"quote\",\"server\":\"urn:mcp:a\"}}"
+        );
+        assert_eq!(of_tool(tool()), of_text(&expected));
+        // What is absent is empty, and what is not listed is not bound.
+        assert_eq!(of_http(http().without("body")), of_http(http().with("body", "0x")));
+        assert_eq!(of_http(http().without("headers")), of_http(http().with("headers", object("{'Content-Type':'a'}"))));
+        assert_eq!(of_http(http().with("more", 1u32).with("headers", object("{'content-type':'application/json','y':5}"))), of_http(http()));
+        assert_eq!(of_tool(tool().without("arguments")), of_tool(tool().with("arguments", Object::new())));
+        assert_eq!(of_tool(tool().without("meta")), of_tool(tool().with("meta", object("{'x':1e999}"))));
+    }
+
+    #[test]
+    fn a_request_is_refused_for_its_first_fault() {
+        let mut extra = extra("x", "5");
+        assert_eq!(hashed(&extra, Vec::new()).unwrap_err(), "ln/request-binding-malformed");
+        let mut request = http().with("url", "ftp://a/").with("method", "A B").with("body", "0x7").with("server", Value::Null);
+        assert_eq!(hashed(&extra, request.clone()).unwrap_err(), "ln/request-binding-malformed");
+        extra.set("requestBindingParams", parsed("{'headers':[]}"));
+        for profile in ["x", "http:1"] {
+            extra.set("requestBindingProfile", profile);
+            assert_eq!(hashed(&extra, request.clone()).unwrap_err(), "ln/request-profile-mismatch");
+        }
+        request.remove("server");
+        for (code, name, value) in [
+            ("ln/request-binding-malformed", "method", "GET"),
+            ("ln/request-binding-malformed", "url", "https://other.example/"),
+            ("ln/request-resource-mismatch", "url", URL),
+            ("ln/request-binding-malformed", "body", "0x"),
+        ] {
+            assert_eq!(hashed(&extra, request.clone()).unwrap_err(), code, "{name}");
+            request.set(name, value);
+        }
+        assert!(hashed(&extra, request.clone()).is_ok());
+        for resource in [None, Some(Value::Null), Some("x".into())] {
+            assert_eq!(hash(&extra, &request.clone().into(), resource.as_ref()), Err(RESOURCE_MISMATCH));
+        }
+        let mut call = tool().with("server", "/x").with("name", "");
+        for (code, name, value) in [
+            ("ln/request-binding-malformed", "server", "urn:mcp:b"),
+            ("ln/request-server-mismatch", "server", "urn:mcp:a"),
+            ("ln/request-binding-malformed", "name", "quote"),
+        ] {
+            assert_eq!(of_tool(call.clone()).unwrap_err(), code, "{name}");
+            call.set(name, value);
+        }
+        assert!(of_tool(call).is_ok());
+    }
+
+    #[test]
+    fn names_are_listed_in_order_and_once() {
+        let http_lists = |params: &str| hashed(&extra("http:1", params), http()).is_ok();
+        for params in ["{'headers':[]}", "{'headers':['!~','1','10','2','accept']}"] {
+            assert!(http_lists(params), "{params}");
+        }
+        for params in [
+            "{}",
+            "[]",
+            "{'headers':{}}",
+            "{'headers':[5]}",
+            "{'headers':['']}",
+            "{'headers':['A']}",
+            "{'headers':['a b']}",
+            "{'headers':['é']}",
+            "{'headers':['b','a']}",
+            "{'headers':['a','a']}",
+            "{'headers':['payment-signature']}",
+            "{'headers':[],'more':1}",
+        ] {
+            assert!(!http_lists(params), "{params}");
+        }
+        let mcp_lists = |metadata: &str| hashed(&extra("mcp:1", &format!("{{'server':'urn:mcp:a',{metadata}}}")), tool()).is_ok();
+        for metadata in ["'metadata':[]", "'metadata':['A','a b']", "'metadata':['\\ud83d\\ude00','\\ufb01']"] {
+            assert!(mcp_lists(metadata), "{metadata}");
+        }
+        for metadata in [
+            "'more':1",
+            "'metadata':[''],'more':1",
+            "'metadata':['']",
+            "'metadata':['b','a']",
+            "'metadata':['\\ufb01','\\ud83d\\ude00']",
+            "'metadata':['\\ud800']",
+            "'metadata':['progressToken']",
+            "'metadata':['x402/payment']",
+        ] {
+            assert!(!mcp_lists(metadata), "{metadata}");
+        }
+    }
+
+    #[test]
+    fn values_are_of_their_form() {
+        let header = |value: &str| of_http(http().with("headers", Object::new().with("content-type", value)));
+        assert_eq!(header("\t a\tb "), header("a\tb"));
+        assert_eq!(header("  "), header(""));
+        for value in ["a\n", "\u{7F}", "é", "\u{A0}a", "\0"] {
+            assert_eq!(header(value).unwrap_err(), "ln/request-binding-malformed", "{value:?}");
+        }
+        for (name, value) in [("headers", "[]"), ("headers", "null"), ("headers", "{'x':5}"), ("body", "null"), ("body", "'7b'"), ("method", "''")] {
+            assert_eq!(of_http(http().with(name, parsed(value))).unwrap_err(), "ln/request-binding-malformed", "{name}: {value}");
+        }
+        for (name, value) in [
+            ("arguments", "[]"),
+            ("arguments", "null"),
+            ("arguments", "{'a':1e999}"),
+            ("arguments", "{'a':'\\ud800'}"),
+            ("meta", "[]"),
+            ("meta", "{'trace':'\\ud800'}"),
+            ("name", "'\\ud800'"),
+            ("name", "5"),
+        ] {
+            assert_eq!(of_tool(tool().with(name, parsed(value))).unwrap_err(), "ln/request-binding-malformed", "{name}: {value}");
+        }
+        let nested = |levels: usize| of_tool(tool().with("arguments", parsed(&format!("{{'a':{}{}}}", "[".repeat(levels), "]".repeat(levels)))));
+        assert!(nested(62).is_ok() && nested(63).is_err());
+    }
+
+    #[test]
+    fn urls_are_visible_ascii_without_credentials_and_fragment() {
+        for url in [
+            "https://a.example",
+            "HTTP://a:80/\\?x@y",
+            "http://a/@",
+            "http://a?",
+            "http://[::1]/",
+            "http://1.2.3/",
+            "http://xn--a/",
+            "http://a%C3%A9b/",
+            "https://\\\\a",
+            "http://a/%zz",
+            "http://a_b/<>",
+        ] {
+            assert!(is_http_url(url) && is_plain_url(url), "{url}");
+        }
+        for url in ["http:a", "https:///a", "ftp://a/", "urn:a@b", "foo:///u@v", "x:", "http:/u@a/", "https:\\\\a"] {
+            assert!(!is_http_url(url) && is_plain_url(url), "{url}");
+        }
+        for url in [
+            "",
+            "a",
+            "/a",
+            "//a",
+            "http://",
+            "http://?",
+            "http://a#",
+            "http://u@a/",
+            "http://@a/",
+            "https://a\\@b",
+            "foo://u@a",
+            "http://a b/",
+            " http://a/",
+            "http://a/\t",
+            "http://a/é",
+            "http://a:65536/",
+            "http://256.1.1.1/",
+            "http://[::g]/",
+            "http://%ff/",
+            "http://a%00/",
+            "http://%D7%90a/",
+            "http://a^b/",
+        ] {
+            assert!(!is_http_url(url) && !is_plain_url(url), "{url}");
+        }
+    }
+
+    proptest! {
+        /// Whatever is listed and whatever is given, a request is judged, and one that is bound twice hashes alike.
+        #[test]
+        fn any_request_is_judged(
+            names in prop::collection::vec("[a-z]{0,2}|\\PC{0,3}", 0..4),
+            given in prop::collection::vec(("[a-z]{0,2}|\\PC{0,3}", "[ -~]{0,4}|\\PC{0,4}"), 0..4),
+            (method, url, body) in ("[A-Z]{0,3}|\\PC{0,3}", "(http://|https://a|\\PC{0,9})\\PC{0,9}", "(0x)?[0-9a-f]{0,4}"),
+        ) {
+            let listed: Vec<_> = names.into_iter().map(Value::from).collect();
+            let given = given.into_iter().fold(Object::new(), |given, (name, value)| given.with(name, value));
+            let params = Object::new().with("headers", listed.clone());
+            let extra = Object::new().with("requestBindingProfile", "http:1").with("requestBindingParams", params);
+            let request = Object::new().with("method", method).with("url", &*url).with("body", body).with("headers", given.clone());
+            let resource = url.into();
+            prop_assert_eq!(hash(&extra, &request.clone().into(), Some(&resource)), hash(&extra, &request.into(), Some(&resource)));
+            let params = Object::new().with("server", &resource).with("metadata", listed);
+            let extra = Object::new().with("requestBindingProfile", "mcp:1").with("requestBindingParams", params);
+            let call = Object::new().with("server", &resource).with("name", "x").with("meta", given);
+            let _ = hash(&extra, &call.into(), None);
+        }
+    }
+}

@@ -274,3 +274,243 @@ impl<'a> Log<'a> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        ConfirmedHash, DeclineCode, Declined,
+        mpp::sample::{self, ATR, PAYER, RECIPIENT, TOKEN, challenge, encoded, h, object, parsed, request, with_payload},
+        pairing::{ChannelAct, Completed, Pairing, Within, WithinAsk, WithinBuild},
+        wire::evm::keccak,
+    };
+
+    const ESCROW: &str = "0x00000000000000000000000000000000005A0001";
+    const NETWORK: &str = "hedera:testnet";
+
+    fn session(details: &str) -> Object {
+        object(&format!(
+            "{{'amount':'5','currency':'{TOKEN}','recipient':'{RECIPIENT}','methodDetails':{{'chainId':296,'escrowContract':'{ESCROW}'{details}}}}}"
+        ))
+    }
+
+    fn choice() -> Object {
+        let asked = challenge(&h(), "session", "hedera", session(""));
+        sample::choose(&PAIRING, NETWORK, asked, "{'deposit':'0100'}").unwrap()
+    }
+
+    fn asked() -> Value {
+        request(&*sample::build(&PAIRING, &choice()).unwrap())
+    }
+
+    fn channel_id() -> String {
+        asked().get("voucher").unwrap().get("message").unwrap().get("channelId").and_then(Value::as_str).unwrap().to_owned()
+    }
+
+    fn word(address: &str) -> String {
+        format!("0x{:0>64}", address[2..].to_lowercase())
+    }
+
+    /// The escrow's log of the opening.
+    fn log() -> Object {
+        let data = [TOKEN, ZERO_ADDRESS].map(|address| word(address)[2..].to_owned()).concat();
+        let data = format!("0x{data}{}{:0>64}", &h().to_string()[2..], "64");
+        let topics = [OPENED.to_owned(), channel_id(), word(PAYER), word(RECIPIENT)].map(Value::from);
+        Object::new().with("address", ESCROW).with("topics", topics).with("data", data)
+    }
+
+    fn receipt(logs: &[Object]) -> Object {
+        let logs: Vec<_> = logs.iter().cloned().map(Value::from).collect();
+        Object::new().with("transaction", "0x").with("blockNumber", "007").with("logs", logs)
+    }
+
+    fn answer(landed: impl Into<Value>) -> Object {
+        Object::new().with("openTx", &h()).with("signature", "0x22").with("landed", landed)
+    }
+
+    fn completed(answer: Object) -> Result<(Value, Option<Value>), Refusal> {
+        match sample::build(&PAIRING, &choice()).unwrap().complete(&answer.into())? {
+            Completed::Payment { signed, landed } => Ok((signed, landed)),
+            Completed::Next(request) => panic!("asks for more: {request:?}"),
+        }
+    }
+
+    fn opening() -> Value {
+        completed(answer(receipt(&[log()]))).unwrap().0
+    }
+
+    fn channel() -> &'static dyn Channel {
+        PAIRING.channel().unwrap()
+    }
+
+    #[test]
+    fn the_calls_let_the_escrow_take_the_deposit_and_open_the_channel() {
+        assert!(PAIRING.moves(&asked()));
+        let approve = format!("0x095ea7b3{}{:0>64}", &word(ESCROW)[2..], "64");
+        let tail = format!("{:0>64}{}{:0>64}", "64", &h().to_string()[2..], "");
+        let open = format!("0xc79ea485{}{}{tail}", &word(RECIPIENT)[2..], &word(TOKEN)[2..]);
+        let (token, escrow) = (TOKEN.to_lowercase(), ESCROW.to_lowercase());
+        let calls = format!("[{{'to':'{token}','data':'{approve}','gas':'1000000'}},{{'to':'{escrow}','data':'{open}','gas':'1500000'}}]");
+        assert_eq!(asked().get("calls"), Some(&parsed(&calls)));
+        let domain = format!("{{'name':'Hedera Stream Channel','version':'1','chainId':296,'verifyingContract':'{escrow}'}}");
+        assert_eq!(asked().get("voucher").unwrap().get("domain"), Some(&parsed(&domain)));
+        let event = "ChannelOpened(bytes32,address,address,address,address,bytes32,uint256)";
+        assert_eq!(OPENED, encoding::hex(&keccak(event.as_bytes())));
+    }
+
+    #[test]
+    fn an_opening_is_bound_through_its_log() {
+        let (signed, landed) = completed(answer(receipt(&[Object::new(), log()]).with("status", "0x1"))).unwrap();
+        let payload = format!("{{'action':'open','channelId':'{}','txHash':'{}','cumulativeAmount':'0','signature':'0x22'}}", channel_id(), h());
+        assert_eq!(signed.get("payload"), Some(&parsed(&payload)));
+        assert_eq!(landed, Some(receipt(&[Object::new(), log()]).with("blockNumber", "7").into()));
+        assert_eq!(PAIRING.bound(&signed, landed.as_ref()), Ok(h()));
+        assert_eq!(channel().kind(&signed), Ok(ChannelAct::Open));
+        assert_eq!(channel().reference(&signed, None), Ok(ChannelRef { network: NETWORK.to_owned(), channel: channel_id() }));
+        assert_eq!(completed(answer(Value::Null)).unwrap().1, None);
+        for (name, values) in [("openTx", "[null,'0x12']"), ("signature", "[null,5,'22','0x2']"), ("landed", "[5,[],{},{'logs':[]}]")] {
+            for value in parsed(values).as_array().unwrap() {
+                assert_eq!(completed(answer(receipt(&[])).with(name, value)), Err(CREDENTIAL_MALFORMED), "{name}: {value:?}");
+            }
+        }
+        assert!(completed(answer(Value::Null).with("signature", "0x")).is_ok());
+    }
+
+    fn code(signed: &Value, landed: &Value) -> String {
+        PAIRING.bound(signed, Some(landed)).err().map_or_else(String::new, |refusal| refusal.code().to_owned())
+    }
+
+    #[test]
+    fn an_opening_is_refused_for_its_first_fault() {
+        let good = receipt(&[log()]).into();
+        let unread = parsed("{'logs':null}");
+        let closes = with_payload(&with_payload(&opening(), "action", "close"), "channelId", "x");
+        assert_eq!(code(&closes, &unread), "mpp/session-action");
+        let unnamed = with_payload(&opening(), "channelId", "x");
+        assert_eq!(code(&unnamed, &unread), "hedera/read-first");
+        assert_eq!(code(&unnamed, &good), "mpp/credential-malformed");
+        let other = with_payload(&opening(), "channelId", h().to_string());
+        assert_eq!(code(&other, &good), "hedera/channel-log-not-found");
+        assert_eq!(code(&with_payload(&opening(), "channelId", channel_id().to_uppercase().replace("0X", "0x")), &good), "");
+        assert_eq!(PAIRING.bound(&opening(), None), Err(READ_FIRST));
+    }
+
+    #[test]
+    fn the_one_log_of_the_channel_counts() {
+        let code = |logs: &[Object]| code(&opening(), &receipt(logs).into());
+        let data = |from: usize, hex: &str| {
+            let mut data = log().get("data").and_then(Value::as_str).unwrap().to_owned();
+            data.replace_range(from..from + hex.len(), hex);
+            log().with("data", data)
+        };
+        let topic = |place: usize, value: &Value| {
+            let mut topics = log().get("topics").unwrap().as_array().unwrap().to_vec();
+            topics[place] = value.clone();
+            log().with("topics", topics)
+        };
+        let high = Value::from(word(PAYER).replacen("0x00", "0x01", 1));
+        assert_eq!(code(&[log()]), "");
+        let upper = |name: &str| log().with(name, log().get(name).and_then(Value::as_str).unwrap().to_uppercase().replace("0X", "0x"));
+        assert_eq!((code(&[upper("address")]), code(&[upper("data")])), (String::new(), String::new()));
+        // These are no logs of an opening, and are passed over.
+        let more = [log().get("topics").unwrap().as_array().unwrap(), &[Value::Null]].concat();
+        for passed in [
+            log().with("address", TOKEN),
+            log().with("address", Value::Null),
+            log().with("topics", more),
+            topic(0, &h().to_string().into()),
+            topic(1, &h().to_string().into()),
+            topic(3, &Value::Null),
+            log().with("data", "0x"),
+            log().with("data", format!("{}00", log().get("data").and_then(Value::as_str).unwrap())),
+        ] {
+            assert_eq!(code(&[passed.clone(), log()]), "", "{passed:?}");
+            assert_eq!(code(&[passed]), "hedera/channel-log-not-found");
+        }
+        // These are, and a second one is as bad as none.
+        for second in [log(), topic(2, &high), topic(3, &"0x".into()), data(2, "01"), data(66, "01"), data(130, "00")] {
+            assert_eq!(code(&[log(), second.clone()]), "hedera/channel-log-not-found", "{second:?}");
+        }
+        for malformed in [topic(2, &high), topic(3, &"0x".into()), data(2, "01"), data(66, "01")] {
+            assert_eq!(code(&[malformed]), "hedera/channel-log-not-found");
+        }
+        assert_eq!(code(&[data(130, "00")]), "mpp/carrier-not-challenge");
+        assert_eq!(code(&[data(64, "99")]), "hedera/channel-id-mismatch");
+        // What was deposited is not told by the channel.
+        assert_eq!(code(&[data(256, "99")]), "");
+    }
+
+    #[test]
+    fn a_challenge_opens_a_channel_in_an_escrow() {
+        let code = |request: Object| {
+            let choice = choice().with("challenge", challenge(&h(), "session", "hedera", request));
+            sample::build(&PAIRING, &choice).err().map_or_else(String::new, |refusal| refusal.code().to_owned())
+        };
+        let details = |details: &str| session("").with("methodDetails", parsed(details));
+        assert_eq!(code(details(&format!("{{'escrowContract':'{ESCROW}'}}"))), "");
+        assert_eq!(code(details(&format!("{{'escrowContract':'{ESCROW}','chainId':null}}"))), "");
+        assert_eq!(code(details("{'channelId':null,'chainId':5}")), "mpp/channel-named");
+        assert_eq!(code(details("{'chainId':5}")), "hedera/chain-id-unnamed");
+        assert_eq!(code(details("{}")), "mpp/request-malformed");
+        for name in ["currency", "recipient"] {
+            assert_eq!(code(session("").with(name, "0.0.5449")), "mpp/request-malformed");
+        }
+        let built = |name: &str, value: Value| sample::build(&PAIRING, &choice().with(name, value)).err().unwrap().code().to_owned();
+        for (name, value, expected) in [
+            ("challenge", Value::Null, "mpp/choice-malformed"),
+            ("deposit", 5u32.into(), "mpp/choice-malformed"),
+            ("deposit", "0".into(), "mpp/input-malformed"),
+            ("deposit", "340282366920938463463374607431768211456".into(), "mpp/input-malformed"),
+            ("from", "0.0.5555".into(), "mpp/input-malformed"),
+        ] {
+            assert_eq!(built(name, value), expected, "{name}");
+        }
+        let mainnet = challenge(&h(), "session", "hedera", session("").with("methodDetails", parsed(&format!("{{'escrowContract':'{ESCROW}'}}"))));
+        let choose = |network: &str, inputs: &str| sample::choose(&PAIRING, network, mainnet.clone(), inputs).map(|_| ());
+        assert_eq!(choose("hedera:mainnet", "{'deposit':'1'}"), Ok(()));
+        assert_eq!(choose(NETWORK, "{'deposit':'1'}").unwrap_err().code(), "mpp/no-payable-option");
+        assert_eq!(choose("hedera:mainnet", "{'deposit':1}").unwrap_err().code(), "mpp/input-missing");
+    }
+
+    fn within(request: Object, landed: Option<&Value>) -> Result<WithinBuild, Declined> {
+        let challenge = Object::new().with("id", "1").with("realm", "r").with("method", "hedera").with("intent", "session");
+        let held = channel().reference(&opening(), None).unwrap();
+        Within::build(
+            &Sessions(Hedera),
+            &WithinAsk {
+                document: &[challenge.with("request", encoded(request)).into()].into(),
+                h: &ConfirmedHash::rehash(ATR),
+                held: &held,
+                opening: &opening(),
+                landed,
+                charged: "7",
+                refund: None,
+                inputs: &Object::new(),
+                reference: &Value::Null,
+            },
+        )
+    }
+
+    #[test]
+    fn vouchers_are_for_the_openings_escrow() {
+        let landed = receipt(&[log()]).into();
+        let details = format!("{{'chainId':296,'channelId':'{}'}}", channel_id());
+        let build = within(session("").with("methodDetails", parsed(&details)), Some(&landed)).unwrap();
+        assert_eq!(build.signed_for, "12");
+        let [asked] = request(&*build.unsigned).get("requests").unwrap().as_array().unwrap().to_vec().try_into().unwrap();
+        let typed = asked.get("typedData").unwrap();
+        assert_eq!(typed.get("domain").unwrap().get("verifyingContract"), Some(&ESCROW.to_lowercase().into()));
+        assert_eq!(typed.get("message"), Some(&parsed(&format!("{{'channelId':'{}','cumulativeAmount':'12'}}", channel_id()))));
+        let payment = sample::paid(&*build.unsigned, &["0x33".into()].into()).unwrap();
+        let payload = format!("{{'action':'voucher','channelId':'{}','cumulativeAmount':'12','signature':'0x33'}}", channel_id());
+        assert_eq!(payment.get("payload"), Some(&parsed(&payload)));
+        for answer in ["0x", "x", "0x3"] {
+            assert_eq!(sample::paid(&*build.unsigned, &[answer.into()].into()), Err(CREDENTIAL_MALFORMED));
+        }
+        for chain_id in ["295", "5", "null"] {
+            let details = format!("{{'chainId':{chain_id},'channelId':'{}'}}", channel_id());
+            let declined = within(session("").with("methodDetails", parsed(&details)), Some(&landed)).err().unwrap();
+            assert_eq!((declined.code, &*declined.detail), (DeclineCode::NoPayableOption, "mpp/no-payable-option"), "{chain_id}");
+        }
+    }
+}

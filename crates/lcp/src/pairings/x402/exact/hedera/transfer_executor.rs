@@ -108,3 +108,81 @@ impl Payload for Authorized {
         if self.executors.contains(executor) { Ok(payload) } else { Err(EXECUTOR_NOT_OFFERED) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Pairing,
+        x402::sample::{self, ATR, document, h, object, paid, parsed, request, with_option},
+    };
+
+    const ACCOUNT: &str = "hedera:mainnet:0.0.1234";
+    const OPTION: &str = "{'scheme':'exact','network':'hedera:mainnet','amount':'5','asset':'0.0.0','payTo':'0.0.5005','maxTimeoutSeconds':60,
+                          'extra':{'assetTransferMethod':'transferExecutor','executors':['0.0.8001','0.0.8002']}}";
+    const ANSWER: &str = "{'payer':'0.0.9','executor':'0.0.8002','authorization':'0xAB'}";
+
+    fn choice() -> Object {
+        sample::choose(&PAIRING, ACCOUNT, &document(ATR, &[object(OPTION)]).into(), &Object::new()).unwrap()
+    }
+
+    fn refused(choice: &Object) -> String {
+        sample::build(&PAIRING, ATR, choice).err().map_or_else(String::new, |refusal| refusal.code().to_owned())
+    }
+
+    fn payment() -> Object {
+        let unsigned = sample::build(&PAIRING, ATR, &choice()).unwrap();
+        paid(&*unsigned, &parsed(ANSWER)).unwrap().as_object().unwrap().clone()
+    }
+
+    #[test]
+    fn an_offered_executor_is_authorized() {
+        let unsigned = sample::build(&PAIRING, ATR, &choice()).unwrap();
+        let expected = "{'kind':'hedera-executor','network':'hedera:mainnet','executors':['0.0.8001','0.0.8002'],'asset':'0.0.0','payTo':'0.0.5005',
+                         'amount':'5','validBefore':1790000060}";
+        assert_eq!(request(&*unsigned), parsed(expected));
+        assert_eq!(payment().get("payload"), Some(&parsed(ANSWER)));
+        assert_eq!(PAIRING.bound(&payment().into(), None), Ok(h()));
+        let code = |name: &str, value: &str| paid(&*unsigned, &object(ANSWER).with(name, parsed(value)).into()).unwrap_err().code().to_owned();
+        assert_eq!(code("executor", "'0.0.8003'"), "hedera/executor-not-offered");
+        for name in ["payer", "executor", "authorization"] {
+            assert_eq!(code(name, "5"), "x402/signature-malformed", "{name}");
+            assert_eq!(code(name, "'0.0.01'"), "hedera/executor-malformed", "{name}");
+        }
+        assert_eq!(paid(&*unsigned, &parsed("[]")).unwrap_err(), SIGNATURE_MALFORMED);
+        let of = |bytes: usize| paid(&*unsigned, &object(ANSWER).with("authorization", format!("0x{}", "ab".repeat(bytes))).into());
+        assert!(of(4096).is_ok() && of(4097).is_err());
+    }
+
+    #[test]
+    fn an_option_names_1_to_16_executors() {
+        let with_extra = |extra: &str| refused(&with_option(&choice(), object(OPTION).with("extra", parsed(extra))));
+        let of = |executors: &str| with_extra(&format!("{{'assetTransferMethod':'transferExecutor','executors':{executors}}}"));
+        let many = |count| format!("[{}]", vec!["'0.0.1'"; count].join(","));
+        assert_eq!((of(&many(1)), of(&many(16))), (String::new(), String::new()));
+        for executors in ["null", "'0.0.1'", &many(0), &many(17), "['0.0.1',5]", "['x']"] {
+            assert_eq!(of(executors), "hedera/option-malformed", "{executors}");
+        }
+        assert_eq!(with_extra("{'executors':['0.0.1']}"), "x402/option-not-this-pairing");
+        assert_eq!(with_extra("{'assetTransferMethod':'x','executors':['0.0.1']}"), "hedera/option-malformed");
+    }
+
+    #[test]
+    fn the_deadline_is_a_safe_integer() {
+        let now = |now: u64| refused(&choice().with("now", now));
+        assert_eq!((now(MAX_TIME - 60), now(MAX_TIME - 59)), (String::new(), "hedera/option-malformed".to_owned()));
+        // The time is judged before the option is.
+        let choice = choice().with("accepted", Object::new());
+        assert_eq!(refused(&choice), "x402/option-not-in-document");
+        assert_eq!(refused(&choice.with("now", "5")), "hedera/option-malformed");
+    }
+
+    #[test]
+    fn h_is_echoed() {
+        let code = |payment: Object| PAIRING.bound(&payment.into(), None).unwrap_err().code().to_owned();
+        assert_eq!(code(payment().without("extensions")), "hedera/no-legal-context");
+        assert_eq!(code(payment().without("extensions").with("payload", Object::new())), "hedera/executor-malformed");
+        let payload = object(ANSWER).with("executor", "0.0.1");
+        assert_eq!(PAIRING.bound(&payment().with("payload", payload).into(), None), Ok(h()));
+    }
+}

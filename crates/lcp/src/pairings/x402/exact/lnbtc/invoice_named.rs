@@ -70,3 +70,100 @@ fn names(atr: &[u8], invoice: &Value) -> bool {
     let mut invoices = options.filter_map(|option| option.get("extra")?.get("invoice"));
     ours && invoices.any(|named| named == invoice)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Pairing,
+        wire::bolt11::tests::{hash_field, invoice as written},
+        x402::{
+            lnbtc::sample::{ACCOUNT, PREIMAGE, inputs, option, request_hash},
+            sample::{self, document, paid, parsed, with_option},
+        },
+    };
+
+    fn named() -> String {
+        written("lnbc1u", 1_790_000_000, &[hash_field(b'p', &[1; 32]), hash_field(b'h', &request_hash())])
+    }
+
+    /// An ATR whose third member is given.
+    fn atr(slot: &str) -> String {
+        format!("{{\"atrVersion\":\"1\",\"id\":\"i\",\"x402\":{slot}}}")
+    }
+
+    fn entry() -> String {
+        format!("{{\"extra\":{{\"invoice\":\"{}\"}}}}", named())
+    }
+
+    fn naming() -> String {
+        atr(&format!("{{\"accepts\":[{}]}}", entry()))
+    }
+
+    fn choice(atr: &str) -> Object {
+        let document = document(atr.as_bytes(), &[option(&named())]).with("resource", parsed("{'url':'https://a.example/'}"));
+        sample::choose(&PAIRING, ACCOUNT, &document.into(), &inputs()).unwrap()
+    }
+
+    fn built(atr: &str) -> bool {
+        match sample::build(&PAIRING, atr.as_bytes(), &choice(atr)) {
+            Ok(_) => true,
+            Err(refusal) => {
+                assert_eq!(refusal.code(), "ln/invoice-not-named");
+                false
+            }
+        }
+    }
+
+    #[test]
+    fn the_invoice_that_the_atr_names_is_paid() {
+        let unsigned = sample::build(&PAIRING, naming().as_bytes(), &choice(&naming())).unwrap();
+        assert!(PAIRING.moves(&sample::request(&*unsigned)));
+        let payment = paid(&*unsigned, &PREIMAGE.into()).unwrap();
+        assert_eq!(PAIRING.bound(&payment, None), Ok(Hash::of(naming().as_bytes())));
+        assert_eq!(PAIRING.bound(&payment.as_object().unwrap().without("extensions").into(), None), Err(NO_LEGAL_CONTEXT));
+        let metadata = written("lnbc1u", 1_790_000_000, &[hash_field(b'p', &[1; 32]), hash_field(b'm', &[1; 32])]);
+        let of_metadata = with_option(&choice(&naming()), option(&metadata));
+        assert_eq!(sample::build(&PAIRING, naming().as_bytes(), &of_metadata).err(), Some(NOT_THIS_PAIRING));
+    }
+
+    #[test]
+    fn an_atr_starts_with_its_version_its_id_and_its_options() {
+        let accepts = |entries: &str| atr(&format!("{{\"accepts\":{entries}}}"));
+        let with = |more: &str| naming().replace("}]}}", &format!("}}]}},{more}}}"));
+        let fill = |count: usize| format!("[{}{}]", "1,".repeat(count), entry());
+        for atr in [
+            naming(),
+            format!(" {} \n", naming()),
+            naming().replace("\"x402\"", "\"x40\\u0032\"").replace("lnbc1u", "\\u006cnbc1u"),
+            with("\"1\":1,\"0\":{\"a\":1,\"a\":1}"),
+            with("\"\\ud800\":1,\"\\ud801\":1e999"),
+            accepts(&fill(31)),
+            accepts(&format!("[null,\"x\",{{}},{{\"extra\":5}},{}]", entry())),
+        ] {
+            assert!(built(&atr), "{atr}");
+        }
+        for atr in [
+            String::new(),
+            "{}".to_owned(),
+            format!("[{}]", naming()),
+            format!("{}x", naming()),
+            format!("\u{FEFF}{}", naming()),
+            naming().replace("\"atrVersion\":\"1\",\"id\":\"i\"", "\"id\":\"i\",\"atrVersion\":\"1\""),
+            naming().replace("\"id\":\"i\",", ""),
+            naming().replace("\"x402\"", "\"a\":1,\"x402\""),
+            with("\"x402\":1"),
+            with("\"a\":1,\"\\u0061\":1"),
+            with("\"\\ud800\":1,\"\\ud800\":1"),
+            with(&format!("\"a\":{}{}", "[".repeat(64), "]".repeat(64))),
+            naming().replace("lnbc1u", "lnbc2u"),
+            naming().replace(&named(), &named().to_uppercase()),
+            atr("null"),
+            accepts("[]"),
+            accepts(&format!("{{\"0\":{}}}", entry())),
+            accepts(&fill(32)),
+        ] {
+            assert!(!built(&atr), "{atr}");
+        }
+    }
+}
