@@ -151,3 +151,105 @@ fn hash(parts: &[&[u8]]) -> Digest256 {
     }
     hasher.finalize().into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Value, encoding, json};
+
+    /// What `peers/algorand/cases.py` made.
+    pub(super) fn cases() -> Value {
+        json::parse(include_str!("../../tests/peers/algorand/cases.json"), json::MAX_DEPTH).unwrap()
+    }
+
+    pub(super) fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
+        value.get(name).unwrap().as_array().unwrap()
+    }
+
+    pub(super) fn text<'a>(case: &'a Value, name: &str) -> &'a str {
+        case.get(name).unwrap().as_str().unwrap()
+    }
+
+    fn bytes(case: &Value, name: &str) -> Vec<u8> {
+        encoding::from_hex(text(case, name)).unwrap()
+    }
+
+    /// The transaction that a case describes, in no group.
+    fn transaction<'a>(case: &'a Value, cases: &Value) -> Transaction<'a> {
+        let uint = |name| text(case, name).parse().unwrap();
+        let to = Address::parse(text(case, "to")).unwrap();
+        Transaction {
+            sender: Address::parse(text(case, "sender")).unwrap(),
+            fee: uint("fee"),
+            first_valid: uint("first"),
+            last_valid: uint("last"),
+            genesis_id: text(case, "genesisId"),
+            genesis_hash: encoding::from_base64(text(cases, "genesisHash")).unwrap().try_into().unwrap(),
+            group: None,
+            note: text(case, "note"),
+            act: match text(case, "type") {
+                "pay" => Act::PayNothing { to },
+                _ => Act::Transfer { asset: uint("asset"), amount: uint("amount"), to },
+            },
+        }
+    }
+
+    #[test]
+    fn addresses() {
+        let cases = cases();
+        for case in list(&cases, "addresses") {
+            let address = Address::parse(text(case, "text")).unwrap();
+            assert_eq!(encoding::hex(&address.0), text(case, "key"));
+            assert!(Address::parse(&text(case, "text").to_lowercase()).is_none());
+        }
+        // The last letter's two spare bits may be anything.
+        let text = text(&list(&cases, "addresses")[0], "text");
+        let (head, last) = text.split_at(57);
+        let digit = BASE32.iter().position(|&letter| letter == last.as_bytes()[0]).unwrap();
+        for (other, &letter) in BASE32.iter().enumerate() {
+            let same = other / 4 == digit / 4;
+            assert_eq!(Address::parse(&format!("{head}{}", char::from(letter))).is_some(), same, "{other}");
+        }
+        for odd in ["", "A", &text[1..], &format!("{text}A"), &format!("{text}=="), &text.replace('A', "0")] {
+            assert!(Address::parse(odd).is_none(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn transactions_are_those_of_the_sdk() {
+        let cases = cases();
+        for case in list(&cases, "transfers") {
+            let transaction = transaction(case, &cases);
+            assert_eq!(encoding::hex(&transaction.signing_bytes()), text(case, "bytes"));
+            assert_eq!(base64::BASE32_NOPAD.encode(&transaction.id()), text(case, "id"));
+        }
+    }
+
+    #[test]
+    fn groups_are_those_of_the_sdk() {
+        let cases = cases();
+        for case in list(&cases, "groups") {
+            let members = list(case, "transactions");
+            let transactions: Vec<_> = members.iter().map(|member| transaction(member, &cases)).collect();
+            let id = group_id(&transactions.iter().collect::<Vec<_>>());
+            assert_eq!(id.to_vec(), bytes(case, "id"));
+            for (member, transaction) in members.iter().zip(transactions) {
+                let transaction = Transaction { group: Some(id), ..transaction };
+                assert_eq!(transaction.signing_bytes(), bytes(member, "bytes"));
+            }
+        }
+    }
+
+    #[test]
+    fn a_sent_transaction_is_that_of_the_sdk() {
+        let cases = cases();
+        let sent_by_sdk = encoding::from_base64(text(&list(&cases, "signed")[0], "wire")).unwrap();
+        let transaction = transaction(&list(&cases, "transfers")[0], &cases);
+        // The signature stands behind the head and the name of its member.
+        let signature: [u8; 64] = sent_by_sdk[7..71].try_into().unwrap();
+        assert_eq!(sent(&transaction.encode(), Some(&signature)), sent_by_sdk);
+        assert_eq!(transaction.charged_size(), sent_by_sdk.len() as u64);
+        assert_eq!(decode_note(&sent(&transaction.encode(), None)).unwrap(), transaction.note.as_bytes());
+        assert_eq!(decode_note(&sent(&transaction.encode(), Some(&[0; 64]))).unwrap(), transaction.note.as_bytes());
+    }
+}

@@ -109,3 +109,104 @@ fn listed(wire: &[u8]) -> Option<Vec<u8>> {
     let value = json::parse_bytes(wire, json::MAX_DEPTH).ok()?;
     value.get("transaction")?.as_array()?.iter().map(|byte| byte.as_safe_unsigned()?.try_into().ok()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{Object, Value};
+
+    /// What `peers/aptos/cases.py` made.
+    fn cases() -> Vec<Value> {
+        json::parse(include_str!("../../tests/peers/aptos/cases.json"), json::MAX_DEPTH).unwrap().as_array().unwrap().to_vec()
+    }
+
+    fn wire(case: &Value) -> Vec<u8> {
+        encoding::from_hex(case.get("wire").unwrap().as_str().unwrap()).unwrap()
+    }
+
+    fn read(wire: &[u8]) -> Result<Transfer, Refusal> {
+        Transfer::read(&encoding::base64(wire).into())
+    }
+
+    #[test]
+    fn reads_transactions_of_the_sdk() {
+        for case in cases() {
+            let name = case.get("name").unwrap();
+            let text = |name: &str| case.get(name).unwrap().as_str().unwrap();
+            match read(&wire(&case)) {
+                Err(refusal) => assert_eq!(case.get("refusal"), Some(&refusal.code().into()), "{name:?}"),
+                Ok(transfer) => {
+                    let addresses = [transfer.sender, transfer.asset, transfer.to].map(|address| encoding::hex(&address));
+                    assert_eq!(addresses, ["sender", "asset", "to"].map(text), "{name:?}");
+                    assert_eq!(transfer.amount.to_string(), text("amount"));
+                    assert_eq!(case.get("chain").unwrap().as_safe_unsigned(), Some(transfer.chain_id.into()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn reads_the_bytes_that_json_lists() {
+        let wire = wire(&cases()[0]);
+        let listed: Vec<Value> = wire.iter().map(|&byte| u32::from(byte).into()).collect();
+        let listing = |list: Vec<Value>| json::write(&Object::new().with("transaction", list).into()).into_bytes();
+        assert_eq!(read(&listing(listed.clone())), read(&wire));
+        // What lists no bytes is a transaction itself, of a sender whose address begins with a brace.
+        for odd in [256.0, -1.0, 0.5, f64::NAN] {
+            let mut listed = listed.clone();
+            listed[0] = Value::Number(odd);
+            assert_eq!(read(&listing(listed)), Err(NOT_ENTRY_FUNCTION), "{odd}");
+        }
+        let mut braced = wire.clone();
+        braced[0] = b'{';
+        assert_eq!(read(&braced).unwrap().sender[0], b'{');
+        assert_eq!(read(&listing(vec![])), Err(TX_MALFORMED));
+    }
+
+    #[test]
+    fn is_bounded() {
+        let mut wire = wire(&cases()[0]);
+        wire.resize(MAX_WIRE, 0);
+        assert!(read(&wire).is_ok());
+        wire.push(0);
+        assert_eq!(read(&wire), Err(TX_TOO_LARGE));
+        assert_eq!(Transfer::read(&"!".repeat(87384).into()), Err(TX_TOO_LARGE));
+        for text in ["", "AAAAA", "!!!!"] {
+            assert_eq!(Transfer::read(&text.into()), Err(TX_MALFORMED));
+        }
+    }
+
+    #[test]
+    fn identifiers() {
+        for (name, is_one) in [("a", true), ("_", true), ("A1_", true), ("1a", false), ("", false), ("a-b", false), ("é", false), ("a\n", false)] {
+            let bytes = [&[u8::try_from(name.len()).unwrap()], name.as_bytes()].concat();
+            assert_eq!(identifier(&mut Reader::new(&bytes)).is_some(), is_one, "{name}");
+        }
+        let long = |len: u8| [&[len | 0x80, len >> 7], "a".repeat(len.into()).as_bytes()].concat();
+        assert!(identifier(&mut Reader::new(&long(255))).is_some());
+        assert!(identifier(&mut Reader::new(&[&[0x80, 2], [b'a'; 256].as_slice()].concat())).is_none());
+    }
+
+    proptest! {
+        /// What stands behind a transaction changes nothing, and what is cut off is missed.
+        #[test]
+        fn reads_a_prefix(case in 0..6usize, tail: Vec<u8>, cut: usize) {
+            let wire = wire(&cases()[case]);
+            let transfer = Transfer::decode(&wire).unwrap();
+            prop_assert_eq!(Transfer::decode(&[&*wire, &tail].concat()).unwrap(), transfer);
+            // The shortest of them takes 257 bytes.
+            prop_assert_eq!(Transfer::decode(&wire[..cut % 257]), Err(TX_MALFORMED));
+        }
+
+        #[test]
+        fn any_bytes(place: usize, bytes: Vec<u8>) {
+            let mut wire = wire(&cases()[0]);
+            let place = place % wire.len();
+            let end = wire.len().min(place + bytes.len());
+            wire.splice(place..end, bytes.iter().copied());
+            let _ = (Transfer::decode(&wire), Transfer::decode(&bytes), read(&bytes));
+        }
+    }
+}

@@ -34,3 +34,18 @@ impl<'a> Reader<'a> {
         self.0.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_to_the_end_and_not_past_it() {
+        let mut reader = Reader::new(&[1, 2, 3, 4, 5]);
+        assert_eq!(reader.byte(), Some(1));
+        assert_eq!(reader.array(), Some([2, 3]));
+        assert_eq!((reader.take(3), reader.array::<3>(), reader.left()), (None, None, 2));
+        assert_eq!(reader.take(2), Some([4, 5].as_slice()));
+        assert_eq!((reader.byte(), reader.take(0), reader.left()), (None, Some([].as_slice()), 0));
+    }
+}

@@ -208,3 +208,147 @@ fn read_bytes<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {
 fn read_text<'a>(reader: &mut Reader<'a>) -> Option<&'a str> {
     std::str::from_utf8(read_bytes(reader)?).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{Value, json};
+
+    /// What `peers/near/cases.mjs` made.
+    pub(super) fn cases(list: &str) -> Vec<Value> {
+        let cases = json::parse(include_str!("../../tests/peers/near/cases.json"), json::MAX_DEPTH).unwrap();
+        cases.get(list).unwrap().as_array().unwrap().to_vec()
+    }
+
+    pub(super) fn bytes(case: &Value, name: &str) -> Vec<u8> {
+        encoding::from_hex(text(case, name)).unwrap()
+    }
+
+    pub(super) fn text<'a>(case: &'a Value, name: &str) -> &'a str {
+        case.get(name).unwrap().as_str().unwrap()
+    }
+
+    #[test]
+    fn account_ids() {
+        for id in ["ab", "a-b_c.d", "0x1234", &"f".repeat(64), "system"] {
+            assert!(is_account_id(id), "{id}");
+        }
+        for id in ["", "a", &"f".repeat(65), "A.near", "a..b", "a.-b", "-ab", "ab-", "a b", "éa", "a@b", "ab\n"] {
+            assert!(!is_account_id(id), "{id}");
+        }
+    }
+
+    #[test]
+    fn public_keys() {
+        let key = "3asbSsbWzgmn6AEpxe9y3h4qaReJ2zBkhhCGfXVgbWLJ";
+        let secp = "4rVpE8szS4i7D5vkB31sgtku3ecQHVCX3rFqsjpYuJeS6NqrFxbvbwxasR5L3VQQw59XU45YWY9KXsNU8Ygewjp1";
+        let parsed = PublicKey::parse(key);
+        assert!(matches!(parsed, Some(PublicKey::Ed25519(_))));
+        assert!(matches!(PublicKey::parse(&format!("secp256k1:{secp}")), Some(PublicKey::Secp256k1(_))));
+        for curve in ["ed25519", "ED25519", "Ed25519"] {
+            assert_eq!(PublicKey::parse(&format!("{curve}:{key}")), parsed);
+        }
+        for text in ["", ":", secp, &format!("secp256k1:{key}"), &format!(":{key}"), &format!("ed25519:{key}:x"), &format!("\u{212A}:{key}")] {
+            assert_eq!(PublicKey::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_ed25519_signature_has_a_last_byte_that_verifies() {
+        let mut signature = [0; 64];
+        signature[63] = 0x1F;
+        assert!(Signature::of(0, &signature).is_some());
+        signature[63] = 0x20;
+        assert!(Signature::of(0, &signature).is_none());
+        assert!(Signature::of(1, &[0xFF; 65]).is_some());
+        assert!(Signature::of(1, &signature).is_none() && Signature::of(0, &[0; 65]).is_none() && Signature::of(2, &[0; 64]).is_none());
+    }
+
+    #[test]
+    fn transfers_are_those_of_near_api_js() {
+        for case in cases("transfers") {
+            let args = ft_transfer::args(text(&case, "to"), text(&case, "amount").parse().unwrap(), text(&case, "memo"));
+            let action = DelegateAction {
+                sender: text(&case, "sender"),
+                receiver: text(&case, "receiver"),
+                method: ft_transfer::METHOD,
+                args: args.as_bytes(),
+                gas: ft_transfer::GAS,
+                deposit: ft_transfer::DEPOSIT,
+                nonce: text(&case, "nonce").parse().unwrap(),
+                max_block_height: text(&case, "height").parse().unwrap(),
+                public_key: PublicKey::parse(text(&case, "publicKey")).unwrap(),
+            };
+            let encoded = action.encode();
+            assert_eq!(encoded, bytes(&case, "action"));
+            assert_eq!(signing_hash(&encoded).to_vec(), bytes(&case, "hash"));
+            let key_type = u8::try_from(case.get("keyType").unwrap().as_safe_unsigned().unwrap()).unwrap();
+            let signature = Signature::of(key_type, &bytes(&case, "signature")).unwrap();
+            assert_eq!(signed(&encoded, &signature), bytes(&case, "signed"));
+            assert_eq!(DelegateAction::decode_signed(&bytes(&case, "signed")), Ok((action.clone(), signature)));
+            assert_eq!(ft_transfer::memo(&action), Ok(Some(text(&case, "memo").into())));
+        }
+    }
+
+    #[test]
+    fn another_action_is_refused() {
+        for case in cases("others") {
+            let wire = bytes(&case, "signed");
+            let refusal = DelegateAction::decode_signed(&wire).and_then(|(action, _)| ft_transfer::memo(&action)).unwrap_err();
+            assert_eq!(refusal.code(), text(&case, "refusal"), "{}", text(&case, "name"));
+        }
+        // An action of another kind, with nothing behind it.
+        assert_eq!(DelegateAction::decode_signed(b"\x02\0\0\0ab\x02\0\0\0cd\x01\0\0\0\xC8").unwrap_err(), NOT_FT_TRANSFER);
+        assert_eq!(DelegateAction::decode_signed(b"\x02\0\0\0ab\x02\0\0\0cd\xFF\xFF\xFF\xFF").unwrap_err(), ACTIONS);
+        assert_eq!(DelegateAction::decode_signed(b"\x01\0\0\0a\x02\0\0\0cd\xFF\xFF\xFF\xFF").unwrap_err(), SDA_MALFORMED);
+    }
+
+    #[test]
+    fn texts_are_bounded() {
+        assert_eq!(from_base64(&"A".repeat(8192).into()).unwrap().len(), 6144);
+        assert_eq!(from_base64(&"A".repeat(8193).into()), Err(SDA_TOO_LARGE));
+        assert_eq!(from_base64(&"\u{1F600}".repeat(4097).into()), Err(SDA_TOO_LARGE));
+        assert_eq!(from_base64(&"A".repeat(5).into()), Err(SDA_MALFORMED));
+    }
+
+    fn account_id() -> impl Strategy<Value = String> {
+        "[a-z0-9]{1,9}([-_.][a-z0-9]{1,9}){1,3}"
+    }
+
+    proptest! {
+        #[test]
+        fn round_trip(
+            (sender, receiver, method) in (account_id(), account_id(), "\\PC{0,20}"),
+            args in prop::collection::vec(any::<u8>(), 0..40),
+            (gas, deposit, nonce, max_block_height) in any::<(u64, u128, u64, u64)>(),
+            key in any::<[u8; 32]>(),
+            is_secp256k1 in any::<bool>(),
+        ) {
+            let (public_key, signature) = if is_secp256k1 {
+                (PublicKey::Secp256k1([key, key].concat().try_into().unwrap()), Signature::Secp256k1([7; 65]))
+            } else {
+                (PublicKey::Ed25519(key), Signature::Ed25519([7; 64]))
+            };
+            let (sender, receiver, method) = (&*sender, &*receiver, &*method);
+            let action = DelegateAction { sender, receiver, method, args: &args, gas, deposit, nonce, max_block_height, public_key };
+            let mut wire = signed(&action.encode(), &signature);
+            prop_assert_eq!(DelegateAction::decode_signed(&wire), Ok((action, signature)));
+            prop_assert!((0..wire.len()).all(|len| DelegateAction::decode_signed(&wire[..len]).is_err()));
+            wire.push(0);
+            prop_assert_eq!(DelegateAction::decode_signed(&wire).unwrap_err(), SDA_MALFORMED);
+        }
+
+        /// Bytes that are read are the one form of what they hold.
+        #[test]
+        fn canonical(place: usize, byte: u8) {
+            let mut wire = bytes(&cases("transfers")[0], "signed");
+            let place = place % wire.len();
+            wire[place] = byte;
+            if let Ok((action, signature)) = DelegateAction::decode_signed(&wire) {
+                prop_assert_eq!(signed(&action.encode(), &signature), wire.clone());
+            }
+        }
+    }
+}

@@ -266,3 +266,132 @@ fn digest(reader: &mut Reader<'_>) -> Option<()> {
 fn address<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {
     reader.take(32)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{Value, json};
+
+    /// What `peers/sui/cases.mjs` made.
+    fn cases() -> Value {
+        json::parse(include_str!("../../tests/peers/sui/cases.json"), json::MAX_DEPTH).unwrap()
+    }
+
+    fn bytes(case: &Value, name: &str) -> Vec<u8> {
+        encoding::from_hex(case.get(name).unwrap().as_str().unwrap()).unwrap()
+    }
+
+    fn built(name: &str) -> Vec<u8> {
+        let cases = cases();
+        let mut built = cases.get("built").unwrap().as_array().unwrap().iter();
+        bytes(built.find(|case| case.get("name") == Some(&name.into())).unwrap(), "wire")
+    }
+
+    fn unused(wire: &[u8]) -> Result<Vec<String>, Refusal> {
+        Ok(Transaction::decode(wire)?.unused().map(encoding::hex).collect())
+    }
+
+    #[test]
+    fn reads_transactions_of_the_sdk() {
+        for case in cases().get("built").unwrap().as_array().unwrap() {
+            let expected: Vec<_> = case.get("unused").unwrap().as_array().unwrap().iter().map(|bytes| bytes.as_str().unwrap().to_owned()).collect();
+            assert_eq!(unused(&bytes(case, "wire")), Ok(expected), "{:?}", case.get("name"));
+        }
+    }
+
+    /// A type is taken just where the SDK writes a transaction with it as it read it.
+    #[test]
+    fn types_read_back_as_in_the_sdk() {
+        let cases = cases();
+        let types = cases.get("types").unwrap();
+        let (before, after) = (bytes(types, "before"), bytes(types, "after"));
+        for case in types.get("read").unwrap().as_array().unwrap() {
+            let wire = [&*before, &bytes(case, "tag"), &after].concat();
+            assert_eq!(Value::from(Transaction::decode(&wire).is_ok()), *case.get("readsBack").unwrap(), "{case:?}");
+        }
+        let nested = |depth: usize| [vec![6; depth - 1], vec![1]].concat();
+        assert!(Transaction::decode(&[&*before, &nested(15), &after].concat()).is_ok());
+        assert!(Transaction::decode(&[&*before, &nested(16), &after].concat()).is_err());
+        assert!(Transaction::decode(&[&*before, &[11], &after].concat()).is_err());
+    }
+
+    #[test]
+    fn a_list_of_types_is_taken_apart() {
+        for (listed, parts) in [
+            ("a", vec!["a"]),
+            ("a, b", vec!["a", "b"]),
+            ("a<b, c>, d", vec!["a<b, c>", "d"]),
+            ("a>, b", vec!["a>, b"]),
+            ("\u{FEFF}a\u{A0}, \u{85}b", vec!["a", "\u{85}b"]),
+            ("", vec![""]),
+        ] {
+            assert_eq!(split(listed).collect::<Vec<_>>(), parts, "{listed}");
+        }
+    }
+
+    #[test]
+    fn only_programmable_transactions_of_version_1() {
+        let wire = built("payment");
+        let with = |place: usize, byte: u8| {
+            let mut wire = wire.clone();
+            wire[place] = byte;
+            unused(&wire).unwrap_err()
+        };
+        assert_eq!(with(0, 1), TX_MALFORMED);
+        for kind in [1, 5, 11, 0x80] {
+            assert_eq!(with(1, kind), NOT_PROGRAMMABLE);
+        }
+        assert_eq!(unused(&[0]), Err(TX_MALFORMED));
+        assert_eq!(unused(&[0, 1]), Err(NOT_PROGRAMMABLE));
+        assert_eq!(unused(&[]), Err(TX_MALFORMED));
+    }
+
+    #[test]
+    fn expirations() {
+        let wire = built("no expiration");
+        let expires = |bytes: &[u8]| unused(&[&wire[..wire.len() - 1], bytes].concat()).is_ok();
+        let digest = [[32].as_slice(), &[9; 32]].concat();
+        let during = |kind: u8, last: &[u8]| [&[kind, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0], &*digest, &[7, 0, 0, 0], last].concat();
+        let proposers = |indexes: &[u8]| {
+            let list: Vec<u8> = indexes.iter().flat_map(|&index| [index, 0, 0, 0]).collect();
+            [[1, 5, 0, 0, 0, 0, 0, 0, 0, u8::try_from(indexes.len()).unwrap()].as_slice(), &list].concat()
+        };
+        assert!(expires(&[0]) && expires(&[1, 0, 0, 0, 0, 0, 0, 0, 0]) && expires(&during(2, &[])));
+        assert!(expires(&during(3, &[0])) && expires(&during(3, &proposers(&[1, 2, 9]))));
+        for odd in [proposers(&[]), proposers(&[1, 1]), proposers(&[2, 1]), vec![2], vec![]] {
+            assert!(!expires(&during(3, &odd)), "{odd:?}");
+        }
+        assert!(!expires(&[4]) && !expires(&[1, 0]) && !expires(&during(2, &[0])) && !expires(&during(2, &[])[..40]));
+    }
+
+    #[test]
+    fn is_bounded() {
+        let text = |len: usize| encoding::base64(&vec![0; len]).into();
+        assert_eq!(from_base64(&text(MAX_WIRE)).unwrap().len(), MAX_WIRE);
+        assert_eq!(from_base64(&text(MAX_WIRE + 1)), Err(TX_TOO_LARGE));
+        assert_eq!(from_base64(&"AA".into()), Err(TX_MALFORMED));
+    }
+
+    proptest! {
+        #[test]
+        fn ends_with_the_bytes(cut: usize, tail in 1..3usize) {
+            let wire = built("every command");
+            prop_assert!(Transaction::decode(&wire[..cut % wire.len()]).is_err());
+            prop_assert_eq!(unused(&[wire, vec![0; tail]].concat()), Err(TX_MALFORMED));
+        }
+
+        #[test]
+        fn any_bytes(place: usize, byte: u8, bytes: Vec<u8>) {
+            let mut wire = built("every command");
+            let place = place % wire.len();
+            wire[place] = byte;
+            for wire in [wire, [&[0, 0], &*bytes].concat()] {
+                if let Ok(transaction) = Transaction::decode(&wire) {
+                    prop_assert!(transaction.unused().count() <= transaction.inputs.len());
+                }
+            }
+        }
+    }
+}

@@ -208,3 +208,104 @@ fn write_long(wire: &mut Vec<u8>, head: u8, len: usize) {
         wire.extend((len as u32).to_be_bytes());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn every_encoding_is_told_apart() {
+        let uint = |value, width| Some(Node::Uint { value, width });
+        for (wire, node) in [
+            ([0xC0].as_slice(), Some(Node::Nil)),
+            (&[0xC2], Some(Node::Flag(false))),
+            (&[0xC3], Some(Node::Flag(true))),
+            (&[0x7F], uint(127, 0)),
+            (&[0xCC, 0xFF], uint(255, 1)),
+            (&[0xCD, 0, 5], uint(5, 2)),
+            (&[0xCE, 0, 0, 1, 0], uint(256, 4)),
+            (&[0xCF, 0xFF, 0, 0, 0, 0, 0, 0, 0], uint(0xFF << 56, 8)),
+            (&[0xD0, 0x7F], uint(127, 1)),
+            (&[0xD0, 0x80], Some(Node::OtherNumber)),
+            (&[0xD3, 0, 0, 0, 0, 0, 0, 0, 1], uint(1, 8)),
+            (&[0xD3, 0xFF, 0, 0, 0, 0, 0, 0, 0], Some(Node::OtherNumber)),
+            (&[0xFF], Some(Node::OtherNumber)),
+            (&[0xCA, 0, 0, 0, 0], Some(Node::OtherNumber)),
+            (&[0xCB, 0, 0, 0, 0, 0, 0, 0, 0], Some(Node::OtherNumber)),
+            (&[0xA1, b'a'], Some(Node::Text(b"a"))),
+            (&[0xD9, 1, b'a'], Some(Node::Text(b"a"))),
+            (&[0xDA, 0, 1, 0xFF], Some(Node::Text(b"\xff"))),
+            (&[0xDB, 0, 0, 0, 0], Some(Node::Text(b""))),
+            (&[0xC4, 1, 1], Some(Node::Bytes(b"\x01"))),
+            (&[0xC5, 0, 0], Some(Node::Bytes(b""))),
+            (&[0xC6, 0, 0, 0, 0], Some(Node::Bytes(b""))),
+            (&[0x91, 0xC0], Some(Node::Array(vec![Node::Nil]))),
+            (&[0xDC, 0, 1, 0xC0], Some(Node::Array(vec![Node::Nil]))),
+            (&[0xDD, 0, 0, 0, 0], Some(Node::Array(vec![]))),
+            (&[0x81, 0xC0, 0xC2], Some(Node::Map(vec![(Node::Nil, Node::Flag(false))]))),
+            (&[0xDE, 0, 0], Some(Node::Map(vec![]))),
+            (&[0xDF, 0, 0, 0, 1, 0xC0, 0xC0], Some(Node::Map(vec![(Node::Nil, Node::Nil)]))),
+        ] {
+            assert_eq!(Node::decode(wire), node, "{wire:02X?}");
+        }
+        for wire in [[].as_slice(), &[0xC1], &[0xD4, 1, 2], &[0xC7, 0, 1], &[0xC0, 0xC0], &[0xA2, b'a'], &[0x91], &[0x81, 0xC0]] {
+            assert_eq!(Node::decode(wire), None, "{wire:02X?}");
+        }
+        // A count past the bytes is refused before room is made.
+        assert_eq!(Node::decode(&[0xDF, 0xFF, 0xFF, 0xFF, 0xFF, 0xC0]), None);
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let nested = |depth: usize| [vec![0x91; depth], vec![0xC0]].concat();
+        assert!(Node::decode(&nested(32)).is_some() && Node::decode(&nested(33)).is_none());
+    }
+
+    #[test]
+    fn members_are_sorted_and_those_that_are_zero_left_out() {
+        let mut members = Members::default();
+        members.text("b", "x");
+        members.uint("a", 1);
+        members.uint("c", 0);
+        members.bytes("d", &[0; 4]);
+        members.bytes("e", &[]);
+        members.text("f", "");
+        members.all_bytes("g", &[0]);
+        assert_eq!(members.encode(), b"\x83\xa1a\x01\xa1b\xa1x\xa1g\xc4\x01\x00");
+        assert_eq!(Members::default().encode(), [0x80]);
+    }
+
+    proptest! {
+        /// A value is written in its shortest encoding, and read as itself.
+        #[test]
+        fn round_trip(shift in 0..64u32, value: u64, len in prop_oneof![0..40usize, 250..260usize, 65_530..65_540usize]) {
+            let value = value >> shift | 1;
+            let (text, bytes) = ("x".repeat(len), vec![1; len]);
+            let mut members = Members::default();
+            members.uint("u", value);
+            members.text("t", &text);
+            members.bytes("b", &bytes);
+            let wire = members.encode();
+            let Some(Node::Map(entries)) = Node::decode(&wire) else { return Err(TestCaseError::fail("no map")) };
+            for (name, node) in entries {
+                match (name.string().unwrap(), node) {
+                    (b"u", Node::Uint { value: read, width }) => {
+                        prop_assert_eq!(read, value);
+                        let least = [(0, 0x7F), (1, 0xFF), (2, 0xFFFF), (4, 0xFFFF_FFFF), (8, u64::MAX)];
+                        prop_assert_eq!(least.into_iter().find(|&(_, most)| value <= most).map(|(width, _)| width), Some(width));
+                    }
+                    (b"t", Node::Text(read)) => prop_assert_eq!(read, text.as_bytes()),
+                    (b"b", Node::Bytes(read)) => prop_assert_eq!(read, &bytes),
+                    other => prop_assert!(false, "{:?}", other),
+                }
+            }
+        }
+
+        #[test]
+        fn any_bytes(bytes: Vec<u8>) {
+            let _ = Node::decode(&bytes);
+        }
+    }
+}

@@ -294,3 +294,245 @@ fn has_plain_keys(node: &Node<'_>) -> bool {
         _ => true,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{
+        super::tests::{cases, list as listed, text as text_of},
+        *,
+    };
+
+    /// Encodes a value that is written down here: `nil`, numbers, 'text', h'hex', [..] and {key: value}.
+    fn wire(notation: &str) -> Vec<u8> {
+        let mut rest = notation;
+        let wire = value(&mut rest);
+        assert_eq!(rest.trim(), "", "{notation}");
+        wire
+    }
+
+    fn value(rest: &mut &str) -> Vec<u8> {
+        fn word<'a>(rest: &mut &'a str, end: impl Fn(char) -> bool) -> &'a str {
+            let (word, tail) = rest.split_at(rest.find(end).unwrap_or(rest.len()));
+            *rest = tail;
+            word
+        }
+        fn items(rest: &mut &str, head: u8, close: char) -> Vec<u8> {
+            let mut items = Vec::new();
+            let mut count = 0;
+            loop {
+                *rest = rest.trim_start_matches([' ', ',', ':']);
+                if let Some(tail) = rest.strip_prefix(close) {
+                    *rest = tail;
+                    return [vec![head | if close == '}' { count / 2 } else { count }], items].concat();
+                }
+                items.extend(value(rest));
+                count += 1;
+            }
+        }
+        *rest = rest.trim_start();
+        let (first, tail) = rest.split_at(1);
+        match first {
+            "'" => {
+                *rest = tail;
+                let text = word(rest, |c| c == '\'');
+                *rest = &rest[1..];
+                [vec![0xD9, u8::try_from(text.len()).unwrap()], text.as_bytes().to_vec()].concat()
+            }
+            "[" => {
+                *rest = tail;
+                items(rest, 0x90, ']')
+            }
+            "{" => {
+                *rest = tail;
+                items(rest, 0x80, '}')
+            }
+            _ => match word(rest, |c| ",:]} ".contains(c)) {
+                "nil" => vec![0xC0],
+                "true" => vec![0xC3],
+                "false" => vec![0xC2],
+                // A zero in eight bytes.
+                "wide" => vec![0xCF, 0, 0, 0, 0, 0, 0, 0, 0],
+                "key" => [vec![0xC4, 32], vec![7; 32]].concat(),
+                "zeros" => [vec![0xC4, 32], vec![0; 32]].concat(),
+                "signature" => [vec![0xC4, 64], vec![7; 64]].concat(),
+                number => vec![0xD0, number.parse::<i8>().unwrap().cast_unsigned()],
+            },
+        }
+    }
+
+    const TRANSFER: &str = "'type': 'axfer', 'gh': key, 'snd': key, 'note': 'n', 'xaid': 5";
+
+    fn code(transaction: &str, more: &str) -> String {
+        match decode_note(&wire(&format!("{{'txn': {{{transaction}}} {more}}}"))) {
+            Ok(note) => String::from_utf8(note).unwrap(),
+            Err(refusal) => refusal.code().to_owned(),
+        }
+    }
+
+    /// The note of a transfer with more members, or the refusal.
+    fn with(members: &str) -> String {
+        code(&format!("{TRANSFER}, {members}"), "")
+    }
+
+    /// The same with more beside the transaction.
+    fn beside(members: &str) -> String {
+        code(TRANSFER, &format!(", {members}"))
+    }
+
+    const MALFORMED: &str = "avm/txn-malformed";
+
+    #[test]
+    fn reads_transactions_of_the_sdk() {
+        for case in listed(&cases(), "signed") {
+            let name = text_of(case, "name");
+            match transfer_note(case.get("wire").unwrap()) {
+                Ok(note) => assert_eq!(note, text_of(case, "note").as_bytes(), "{name}"),
+                Err(refusal) => assert_eq!(refusal.code(), text_of(case, "refusal"), "{name}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_may_be_encoded_in_other_ways() {
+        assert_eq!(with("'fee': wide, 'fv': 5, 'lv': nil, 'gen': nil, 'grp': zeros, 'lx': nil"), "n");
+        assert_eq!(with("'gen': 'testnet'"), "n");
+        // As one of the two does not read them.
+        for odd in
+            ["'note': [110]", "'gen': [110]", "'snd': [7]", "'snd': 'short'", "'fee': -1", "'fee': true", "'fee': '1'", "'gh': nil", "[103]: 5"]
+        {
+            assert_eq!(with(odd), MALFORMED, "{odd}");
+        }
+    }
+
+    #[test]
+    fn the_last_of_a_member_counts() {
+        assert_eq!(with("'note': 'm'"), "m");
+        assert_eq!(with("'note': nil"), "");
+        assert_eq!(code(&format!("'snd': 'short', 'type': 'pay', {TRANSFER}"), ""), "n");
+        // One reader writes the second over the first, the other drops the first.
+        assert_eq!(beside(&format!("'txn': {{{TRANSFER}}}")), "n");
+        assert_eq!(beside("'txn': {'type': 'axfer', 'gh': key}"), MALFORMED);
+        assert_eq!(beside("'msig': {'v': 1}, 'msig': {'v': 2}"), "n");
+        assert_eq!(beside("'msig': {'v': 1}, 'msig': {'thr': 2}"), MALFORMED);
+        let subsig = "'subsig': [{'pk': key}]";
+        assert_eq!(beside(&format!("'msig': {{{subsig}, 'subsig': [nil]}}")), "n");
+        assert_eq!(beside(&format!("'msig': {{{subsig}, 'subsig': [{{}}]}}")), MALFORMED);
+        // An item stays behind a list that was cut short.
+        assert_eq!(beside(&format!("'msig': {{{subsig}, 'subsig': [], 'subsig': [{{}}]}}")), MALFORMED);
+    }
+
+    #[test]
+    fn nothing_of_another_type_is_set() {
+        for zero in [
+            "'amt': 0",
+            "'rcv': ''",
+            "'rcv': [0, nil]",
+            "'votekey': {}",
+            "'apar': {'t': 0, 'un': []}",
+            "'apar': [0]",
+            "'nonpart': false",
+            "'sp': {'pr': []}",
+            "'hb': nil",
+            "'apaa': nil",
+        ] {
+            assert_eq!(with(zero), "n", "{zero}");
+        }
+        for set in [
+            "'amt': 1",
+            "'rcv': 'x'",
+            "'apar': {'t': 1}",
+            "'apar': {'zz': 0}",
+            "'nonpart': true",
+            "'hb': {}",
+            "'apaa': []",
+            "'apap': ''",
+            "'zz': nil",
+            "'': 0",
+        ] {
+            assert_eq!(with(set), MALFORMED, "{set}");
+            assert_eq!(
+                code(&format!("'type': 'pay', {set}"), ""),
+                if ["'amt': 1", "'rcv': 'x'"].contains(&set) { "avm/not-axfer" } else { MALFORMED }
+            );
+        }
+    }
+
+    #[test]
+    fn another_type_is_refused_as_one_reader_reads_it() {
+        assert_eq!(code("'type': [112, 97, 121], 'rcv': [7], 'note': {110: nil}", ""), "avm/not-axfer");
+        assert_eq!(code("'type': 'appl', 'apaa': [[1], 'x'], 'apls': [1, 2], 'apbx': [{'i': 1}]", ""), "avm/not-axfer");
+        assert_eq!(code("'type': 'hb', 'hb': {'prf': {'p': key}}", ""), "avm/not-axfer");
+        assert_eq!(code("'type': 'stpf', 'sp': {'r': {0: {'p': {'w': 5}}}}", ""), "avm/not-axfer");
+        for odd in ["'type': 'axfe'", "'type': ''", "'type': nil", "'fee': 1", "'type': 'pay', 'rcv': -1"] {
+            assert_eq!(code(odd, ""), MALFORMED, "{odd}");
+        }
+    }
+
+    #[test]
+    fn what_signs_it_is_read_by_both() {
+        for good in [
+            "'sig': signature",
+            "'sig': nil",
+            "'sgnr': key",
+            "'msig': {'subsig': [{'pk': key, 's': signature}], 'thr': 1, 'v': 1}",
+            "'msig': []",
+            "'lsig': {'l': 'x', 'arg': ['a', nil], 'sig': signature}",
+            "'lsig': ['']",
+            "'pqsig': {'sch': [0]}",
+            "'lsig': {'pqsig': {}}",
+        ] {
+            assert_eq!(beside(good), "n", "{good}");
+        }
+        for odd in [
+            "'sig': key",
+            "'sig': [7]",
+            "'sgnr': 'short'",
+            "'msig': [1]",
+            "'msig': {'v': wide}",
+            "'msig': {'subsig': {}}",
+            "'msig': {'zz': 0}",
+            "'lsig': {'l': [1]}",
+            "'lsig': {'arg': {}}",
+            "'lsig': ['x']",
+            "'pqsig': {'slt': 1}",
+            "'lsig': {'pqsig': {'slt': 1}}",
+            "'zz': 0",
+        ] {
+            assert_eq!(beside(odd), MALFORMED, "{odd}");
+        }
+        assert_eq!(decode_note(&wire("[]")).unwrap_err(), TXN_MALFORMED);
+        assert_eq!(decode_note(&wire(&format!("{{{TRANSFER}}}"))).unwrap_err(), TXN_MALFORMED);
+    }
+
+    #[test]
+    fn is_bounded() {
+        let noted = |len: u16| {
+            // A map of the same members, the note's last.
+            let members = wire(&format!("{{{}}}", TRANSFER.replace("'note': 'n', ", "")));
+            let note = [b"\xA4note\xC5".as_slice(), &len.to_be_bytes(), &vec![b'n'; len.into()]].concat();
+            decode_note(&[b"\x81\xA3txn\x85".as_slice(), &members[1..], &note].concat())
+        };
+        assert_eq!(noted(4096).map(|note| note.len()), Ok(4096));
+        assert_eq!(noted(4097), Err(TXN_MALFORMED));
+        let long = "A".repeat(MAX_TEXT + 1);
+        assert_eq!(transfer_note(&long.into()).unwrap_err(), TXN_MALFORMED);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes(case in 0..17usize, place: usize, byte: u8, bytes: Vec<u8>) {
+            let cases = cases();
+            let case = &listed(&cases, "signed")[case % listed(&cases, "signed").len()];
+            let mut wire = encoding::from_base64(text_of(case, "wire")).unwrap();
+            let place = place % wire.len();
+            wire[place] = byte;
+            for wire in [wire, bytes] {
+                if let Ok(note) = decode_note(&wire) {
+                    prop_assert!(note.len() <= MAX_NOTE);
+                }
+            }
+        }
+    }
+}

@@ -64,3 +64,53 @@ impl Args {
         Some(args)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{super::PublicKey, *};
+
+    fn read(method: &str, args: &str) -> Result<Option<Text>, Refusal> {
+        let public_key = PublicKey::Ed25519([0; 32]);
+        let args = args.as_bytes();
+        memo(&DelegateAction { sender: "ab", receiver: "cd", method, args, gas: 0, deposit: 0, nonce: 0, max_block_height: 0, public_key })
+    }
+
+    fn of(args: &str) -> Option<Text> {
+        read(METHOD, &args.replace('\'', "\"")).unwrap()
+    }
+
+    #[test]
+    fn the_memo_of_a_transfer() {
+        assert_eq!(of(&args("seller.near", 7, "m")), Some("m".into()));
+        assert_eq!(of("{'memo':'\\u006d','x':[1,{'memo':1,'memo':2}],'amount':'+007','receiver_id':'ab','x':2}"), Some("m".into()));
+        assert_eq!(of("{'receiver_id':'ab','amount':'340282366920938463463374607431768211455'}"), None);
+        assert_eq!(of("{'receiver_id':'ab','amount':'0','memo':null,'Memo':'m'}"), None);
+        assert_eq!(read("ft_transfer_call", &args("ab", 7, "m")), Err(NOT_FT_TRANSFER));
+    }
+
+    #[test]
+    fn arguments_that_a_contract_would_not_take() {
+        for args in [
+            "",
+            "[]",
+            "{}",
+            "{'receiver_id':'ab','amount':'1','memo':'m','memo':'m'}",
+            "{'receiver_id':'ab','amount':'1','m\\u0065mo':'m','memo':'m'}",
+            "{'receiver_id':'ab','receiver_id':'ab','amount':'1'}",
+            "{'receiver_id':'ab','amount':'1','amount':'1'}",
+            "{'receiver_id':'ab','amount':'1','\\ud800':1}",
+            "{'receiver_id':'a','amount':'1'}",
+            "{'receiver_id':1,'amount':'1'}",
+            "{'receiver_id':'ab','amount':1}",
+            "{'receiver_id':'ab','amount':''}",
+            "{'receiver_id':'ab','amount':'-1'}",
+            "{'receiver_id':'ab','amount':'340282366920938463463374607431768211456'}",
+            "{'receiver_id':'ab','amount':'1'} x",
+        ] {
+            assert_eq!(read(METHOD, &args.replace('\'', "\"")), Err(ARGS_MALFORMED), "{args}");
+        }
+        let filled = |size: usize| args("ab", 1, &"m".repeat(size - args("ab", 1, "").len()));
+        assert!(read(METHOD, &filled(4096)).is_ok());
+        assert_eq!(read(METHOD, &filled(4097)), Err(ARGS_MALFORMED));
+    }
+}
