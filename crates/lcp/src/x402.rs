@@ -258,4 +258,56 @@ pub(crate) mod sample {
         let required = choice.get("required").unwrap().as_object().unwrap().clone().with("accepts", [option.clone().into()]);
         choice.clone().with("required", required).with("accepted", option)
     }
+
+    /// What a buyer pays an option with.
+    pub(crate) struct Sample<'a> {
+        pub(crate) pairing: &'a dyn Pairing,
+        pub(crate) option: Object,
+        pub(crate) account: &'a str,
+        pub(crate) inputs: Object,
+        /// The wallet's answer.
+        pub(crate) answer: Value,
+    }
+
+    impl Sample<'_> {
+        pub(crate) fn choice(&self) -> Object {
+            let info = Object::new().with("type", "sha256").with("value", &h()).with("legalContextUrl", "https://a.example/");
+            let context = Object::new().with("legalContext", Object::new().with("info", info));
+            let document = Object::new().with("x402Version", 2u32).with("accepts", [self.option.clone().into()]).with("extensions", context);
+            let buyer = Buyer { account: self.account, inputs: &self.inputs, now: 1_790_000_000, random: &|_| {} };
+            self.pairing.choose(&self.pairing.read(&document.into()).unwrap(), &buyer).unwrap()
+        }
+
+        /// The request, and the payment or the refusal.
+        pub(crate) fn paid(&self, choice: &Object) -> Result<(Value, Value), String> {
+            let choice = Choice { choice, reference: &"r".repeat(32).into(), h: &ConfirmedHash::rehash(ATR), atr: ATR };
+            let finish = || {
+                let unsigned = self.pairing.build(&choice)?;
+                let request = unsigned.request()?.unwrap();
+                match unsigned.complete(&self.answer)? {
+                    Completed::Payment { signed, .. } => Ok((request, signed)),
+                    Completed::Next(_) => panic!("one answer is all that is asked"),
+                }
+            };
+            finish().map_err(|refusal: crate::Refusal| refusal.code().to_owned())
+        }
+
+        pub(crate) fn refused(&self, choice: &Object) -> String {
+            self.paid(choice).unwrap_err()
+        }
+
+        /// A choice with faults in many members is refused for the one that is looked at first; each is mended in turn.
+        pub(crate) fn assert_order(&self, faults: &[(&str, Value, &str)]) {
+            let good = self.choice();
+            let mut choice = faults.iter().fold(good.clone(), |choice, (name, fault, _)| choice.with(*name, fault));
+            for (name, _, code) in faults {
+                assert_eq!(self.refused(&choice), *code, "{name}");
+                match good.get(name) {
+                    Some(value) => choice.set(*name, value),
+                    None => choice = choice.without(name),
+                }
+            }
+            assert_eq!(choice, good);
+        }
+    }
 }

@@ -94,3 +94,79 @@ fn members(of: &[(&str, &str)]) -> Value {
     let members: Vec<Value> = of.iter().map(|&(name, kind)| Object::new().with("name", name).with("type", kind).into()).collect();
     members.into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{encoding, wire::evm};
+
+    fn cases() -> Value {
+        json::parse(include_str!("../../../tests/peers/starknet/cases.json"), 12).unwrap()
+    }
+
+    fn sepolia() -> Object {
+        cases().get("cases").unwrap().as_array().unwrap()[0].get("typedData").unwrap().as_object().unwrap().clone()
+    }
+
+    #[test]
+    fn the_selector_is_of_the_name() {
+        assert_eq!(Felt::from_low_bits(evm::keccak(b"transfer")).to_string(), TRANSFER);
+    }
+
+    /// As starknet-py 0.30.0 reads it.
+    #[test]
+    fn the_library_takes_the_typed_data() {
+        let cases = cases();
+        let felt = |name| Felt::of(cases.as_object().unwrap(), name).unwrap();
+        let mut h = [0; 32];
+        encoding::hex_into(&cases.get("h").unwrap().as_str().unwrap()[2..], &mut h).unwrap();
+        for case in cases.get("cases").unwrap().as_array().unwrap() {
+            let text = |name| case.get(name).unwrap().as_str().unwrap();
+            let (high, low) = U256::from_decimal(text("amount")).unwrap().halves();
+            let execution = OutsideExecution {
+                chain: text("chain"),
+                caller: felt("caller"),
+                nonce: Felt::from_low_bits(h),
+                execute_before: case.get("before").unwrap().as_safe_unsigned().unwrap(),
+                to: felt("token"),
+                selector: TRANSFER,
+                calldata: vec![felt("payee"), low.into(), high.into()],
+            };
+            let typed_data = Value::from(execution.typed_data().unwrap());
+            assert_eq!(Some(&typed_data), case.get("typedData"));
+            assert_eq!(nonce(&typed_data, text("chain")), Some(Felt::from_low_bits(h)));
+            assert_eq!(nonce(&typed_data, "SN_OTHER"), None);
+        }
+    }
+
+    #[test]
+    fn a_domain_may_be_spelled_otherwise() {
+        let with = |name: &str, value: Value| {
+            let data = sepolia();
+            let domain = data.get("domain").unwrap().as_object().unwrap().clone().with(name, value);
+            nonce(&data.with("domain", domain).into(), "SN_SEPOLIA").is_some()
+        };
+        let chain = "393402133025997798000961";
+        for (name, value) in
+            [("version", "2"), ("revision", "1"), ("chainId", "SN_SEPOLIA"), ("chainId", chain), ("chainId", "0x00534E5f5345504f4c4941")]
+        {
+            assert!(with(name, value.into()), "{name} {value}");
+        }
+        let refused: [(&str, Value); 5] =
+            [("version", "02".into()), ("version", 1u32.into()), ("revision", true.into()), ("chainId", "".into()), ("chainId", 5u32.into())];
+        for (name, value) in refused.into_iter().chain([("name", "account.execute_from_outside".into()), ("chainId", "1".repeat(79).into())]) {
+            assert!(!with(name, value.clone()), "{name} {value:?}");
+        }
+    }
+
+    #[test]
+    fn typed_data_is_bounded() {
+        let of = |more: Value| nonce(&sepolia().with("more", more).into(), "SN_SEPOLIA").is_some();
+        let room = MAX_TYPED_DATA - json::write(&sepolia().with("more", "").into()).len();
+        assert!(of("a".repeat(room).into()));
+        assert!(!of("a".repeat(room + 1).into()));
+        let nested = |levels: usize| (0..levels).fold(Value::Null, |value, _| [value].into());
+        assert!(of(nested(63)));
+        assert!(!of(nested(64)));
+    }
+}

@@ -56,6 +56,30 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::{Value, encoding, json};
+
+    /// As scalecodec 1.2.12 writes the values.
+    #[test]
+    fn the_library_writes_the_same_bytes() {
+        let cases = json::parse(include_str!("../../../tests/peers/substrate/cases.json"), 8).unwrap();
+        let text = |of: &Value, name: &str| of.get(name).unwrap().as_str().unwrap().to_owned();
+        let list = |name: &str| cases.get(name).unwrap().as_array().unwrap().to_vec();
+        for case in list("compact") {
+            let mut bytes = Vec::new();
+            compact::put(&mut bytes, text(&case, "value").parse().unwrap());
+            assert_eq!(encoding::hex(&bytes), text(&case, "bytes"));
+        }
+        let key: [u8; 32] = encoding::from_hex(&text(&cases, "key")).unwrap().try_into().unwrap();
+        for address in list("addresses") {
+            assert_eq!(AccountId::parse(address.as_str().unwrap()), Some(key.into()));
+        }
+        let remark = text(&cases, "remark");
+        for case in list("calls") {
+            let [asset, amount] = ["asset", "amount"].map(|name| text(&case, name).parse::<u128>().unwrap());
+            let call = TransferWithRemark { asset: asset.try_into().unwrap(), to: key.into(), amount, remark: remark.as_bytes() };
+            assert_eq!(encoding::hex(&call.encode()), text(&case, "call"));
+        }
+    }
 
     proptest! {
         #[test]

@@ -53,7 +53,6 @@ mod tests {
         read(&mut reader).filter(|_| reader.left() == 0)
     }
 
-    /// As scalecodec 1.2 writes them.
     #[test]
     fn known_integers() {
         for (value, hex) in [

@@ -33,3 +33,54 @@ pub fn behind_signature(extrinsic: &[u8]) -> Result<&[u8], Refusal> {
     reader.take(signature).ok_or(SIGNATURE_MALFORMED)?;
     reader.take(reader.left()).ok_or(EXTRINSIC_MALFORMED)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn extrinsic(body: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        compact::put(&mut bytes, body.len() as u128);
+        bytes.extend(body);
+        bytes
+    }
+
+    fn body(signature: u8, length: usize) -> Vec<u8> {
+        [&[0x84, 0][..], &[7; 32], &[signature], &vec![9; length], b"rest"].concat()
+    }
+
+    #[test]
+    fn what_stands_behind_each_signature() {
+        for (signature, length) in [(0, 64), (1, 64), (2, 65), (3, 65)] {
+            assert_eq!(behind_signature(&extrinsic(&body(signature, length))), Ok(&b"rest"[..]));
+        }
+        let signed = body(1, 64);
+        let code = |bytes: &[u8]| behind_signature(bytes).unwrap_err().code().to_owned();
+        for (changed, refusal) in [
+            (extrinsic(&body(4, 65)), "polkadot/signature-malformed"),
+            (extrinsic(&signed[..98]), "polkadot/signature-malformed"),
+            (extrinsic(&signed[..33]), "polkadot/address-not-id"),
+            (extrinsic(&[&[0x84, 1], &signed[2..]].concat()), "polkadot/address-not-id"),
+            (extrinsic(&[&[0x04, 0], &signed[2..]].concat()), "polkadot/not-signed-v4"),
+            (extrinsic(&[&[0x85, 0], &signed[2..]].concat()), "polkadot/not-signed-v4"),
+            (vec![0], "polkadot/not-signed-v4"),
+            (vec![], "polkadot/extrinsic-malformed"),
+            ([&extrinsic(&signed)[..], &[0]].concat(), "polkadot/extrinsic-malformed"),
+            ([&[0x9D, 0x01, 0, 0][..], &signed].concat(), "polkadot/extrinsic-malformed"),
+        ] {
+            assert_eq!(code(&changed), refusal);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..150)) {
+            if let Ok(rest) = behind_signature(&extrinsic(&bytes)) {
+                prop_assert!(bytes.ends_with(rest));
+            }
+            let _ = behind_signature(&bytes);
+        }
+    }
+}

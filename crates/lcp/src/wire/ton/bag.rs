@@ -230,3 +230,100 @@ fn crc32c(bytes: &[u8]) -> u32 {
         .iter()
         .fold(u32::MAX, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0x82F6_3B78 } else { crc >> 1 }))
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{Value, json, wire::ton::Builder};
+
+    /// As pytoniq-core 0.2.1 writes them.
+    #[test]
+    fn the_library_writes_the_same_bags() {
+        let cases = json::parse(include_str!("../../../tests/peers/ton/cases.json"), 8).unwrap();
+        for case in cases.get("bags").unwrap().as_array().unwrap() {
+            let name = case.get("name").unwrap();
+            let bags = case.get("bags").unwrap().as_array().unwrap().iter().map(|bag| encoding::from_bare_hex(bag.as_str().unwrap()).unwrap());
+            for bag in bags {
+                let root = decode(&bag).unwrap();
+                assert_eq!(Some(&Value::from(encoding::bare_hex(&root.hash()))), case.get("hash"), "{name:?}");
+                assert_eq!(Some(&Value::from(u32::from(root.depth()))), case.get("depth"));
+                assert_eq!(decode(&encode(&root)), Ok(root));
+            }
+        }
+    }
+
+    fn leaf(number: u128) -> Cell {
+        Builder::new().uint(number, 32).build().unwrap()
+    }
+
+    fn over(cells: impl IntoIterator<Item = Cell>) -> Cell {
+        cells.into_iter().fold(Builder::new(), Builder::reference).build().unwrap()
+    }
+
+    fn code(bag: &[u8]) -> Option<String> {
+        decode(bag).err().map(|refusal| refusal.code().to_owned())
+    }
+
+    #[test]
+    fn bags_are_bounded() {
+        let chain = |levels| (0..levels).fold(leaf(0), |cell, _| over([cell]));
+        assert_eq!(code(&encode(&chain(32))), None);
+        assert_eq!(code(&encode(&chain(33))).as_deref(), Some("tvm/boc-too-large"));
+        // A tree of 341 cells over 256 distinct ones, and one of 597.
+        let tree = |mut cells: Vec<Cell>| {
+            while cells.len() > 1 {
+                cells = cells.chunks(4).map(|four| over(four.iter().cloned())).collect();
+            }
+            cells.remove(0)
+        };
+        assert_eq!(code(&encode(&tree((0..256).map(leaf).collect()))), None);
+        let wide = over([tree((0..256).map(leaf).collect()), tree((256..512).map(leaf).collect())]);
+        assert_eq!(code(&encode(&wide)).as_deref(), Some("tvm/boc-too-large"));
+        assert_eq!(code(&[0; MAX_BAG + 1]).as_deref(), Some("tvm/boc-too-large"));
+        assert_eq!(code(&[0; MAX_BAG]).as_deref(), Some("tvm/boc-malformed"));
+    }
+
+    #[test]
+    fn shared_cells_stand_once() {
+        let shared = over([leaf(1)]);
+        let root = over([shared.clone(), over([shared.clone(), leaf(2)]), shared]);
+        let bag = encode(&root);
+        assert_eq!(bag[6], 5);
+        assert_eq!(decode(&bag), Ok(root));
+    }
+
+    #[test]
+    fn a_checksum_is_checked() {
+        assert_eq!(crc32c(b"123456789"), 0xE306_9283);
+        let mut bag = encode(&leaf(1));
+        assert_eq!(code(&bag), None);
+        let last = bag.len() - 1;
+        bag[last] ^= 1;
+        assert_eq!(code(&bag).as_deref(), Some("tvm/boc-malformed"));
+    }
+
+    proptest! {
+        /// What is read is written and read as itself.
+        #[test]
+        fn changed_bytes(at in 0..100usize, to: u8) {
+            let mut bag = encode(&over([leaf(1), over([leaf(2)]), leaf(1)]));
+            // Without the checksum.
+            bag[4] &= !0x40;
+            bag.truncate(bag.len() - 4);
+            if let Some(byte) = bag.get_mut(at) {
+                *byte = to;
+            }
+            if let Ok(root) = decode(&bag) {
+                prop_assert_eq!(decode(&encode(&root)), Ok(root));
+            }
+        }
+
+        #[test]
+        fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = decode(&bytes);
+            let _ = decode(&[&GENERIC[..], &bytes].concat());
+        }
+    }
+}

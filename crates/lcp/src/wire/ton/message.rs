@@ -208,3 +208,97 @@ fn nesting(cell: &Cell, known: &mut std::collections::HashMap<[u8; 32], u32>) ->
     known.insert(cell.hash(), all);
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Value, encoding, json,
+        wire::ton::{decode, encode, jetton, wallet},
+    };
+
+    /// As pytoniq-core 0.2.1 makes a payment, from the comment up to the delivered message.
+    #[test]
+    fn the_library_makes_the_same_payments() {
+        let cases = json::parse(include_str!("../../../tests/peers/ton/cases.json"), 8).unwrap();
+        let text = |of: &Value, name: &str| of.get(name).unwrap().as_str().unwrap().to_owned();
+        let comment = jetton::comment(&text(&cases, "comment")).unwrap();
+        let signature: wallet::Signature = encoding::from_bare_hex(&text(&cases, "signature")).unwrap().try_into().unwrap();
+        for case in cases.get("payments").unwrap().as_array().unwrap() {
+            let address = |name| Address::of(case.as_object().unwrap(), name);
+            let amount = |name| encoding::uint128(&text(case, name)).unwrap();
+            let number = |name| u32::try_from(case.get(name).unwrap().as_safe_unsigned().unwrap()).unwrap();
+            let transfer = jetton::Transfer {
+                amount: amount("amount"),
+                destination: address("payee").unwrap(),
+                response: address("response"),
+                forward_amount: amount("forward"),
+                forward_payload: comment.clone(),
+            };
+            let message = Outgoing {
+                destination: address("jettonWallet").unwrap(),
+                value: amount("attached"),
+                bounce: true,
+                init: None,
+                body: transfer.build().unwrap(),
+            };
+            let request = wallet::Request {
+                wallet_id: number("walletId"),
+                valid_until: number("validUntil"),
+                seqno: number("seqno"),
+                mode: 3,
+                message: message.build().unwrap(),
+            };
+            let request = request.build().unwrap();
+            assert_eq!(encoding::bare_hex(&request.hash().unwrap()), text(case, "requestHash"));
+            let init = case.get("stateInit").and_then(Value::as_str).map(|bag| decode(&encoding::from_bare_hex(bag).unwrap()).unwrap());
+            let wallet = address("wallet").unwrap();
+            assert!(init.as_ref().is_none_or(|init| StateInit::read(init).unwrap().makes(init, &wallet.hash)));
+            let settlement = Outgoing { destination: wallet, value: 0, bounce: false, init, body: request.signed(&signature).unwrap() };
+            let settlement = settlement.build().unwrap();
+            assert_eq!(encoding::bare_hex(&settlement.hash()), text(case, "settlementHash"));
+            assert_eq!(decode(&encoding::from_bare_hex(&text(case, "settlement")).unwrap()), Ok(settlement.clone()));
+
+            let read = decode(&encode(&settlement)).unwrap();
+            let delivered = Message::read(&read).unwrap();
+            assert_eq!((delivered.source, delivered.destination), (None, wallet));
+            let (mode, sent) = wallet::sent(delivered.body).unwrap();
+            let sent = Message::read(sent).filter(|_| mode == 3).unwrap();
+            assert_eq!(Some(sent.destination), address("jettonWallet"));
+            let payload = jetton::forward_payload(sent.body).unwrap().unwrap();
+            assert_eq!(jetton::comment_text(payload), Some(text(&cases, "comment")));
+        }
+    }
+
+    #[test]
+    fn a_state_may_leave_its_first_bits_free() {
+        let state = |bits: u128| Builder::new().bit(true).uint(bits, 5).uint(0, 4).build().unwrap();
+        for (bits, flipped, makes) in [(0, 0, false), (1, 0, true), (8, 7, true), (8, 8, false), (31, 30, true), (31, 255, false)] {
+            let cell = state(bits);
+            let mut hash = cell.hash();
+            assert!(StateInit::read(&cell).unwrap().makes(&cell, &hash));
+            hash[flipped / 8] ^= 0x80 >> (flipped % 8);
+            assert_eq!(StateInit::read(&cell).unwrap().makes(&cell, &hash), makes, "{bits} {flipped}");
+        }
+        assert_eq!(StateInit::read(&Builder::new().uint(0, 6).build().unwrap()), None);
+    }
+
+    #[test]
+    fn a_dictionary_is_read_by_its_cells() {
+        let root = Builder::new().build().unwrap();
+        let leaf = |left: u32| {
+            // A label of zeros only.
+            let width = u32::BITS - left.leading_zeros();
+            Builder::new().uint(0b110, 3).uint(left.into(), width).bit(true).reference(root.clone()).build().unwrap()
+        };
+        let tree = |levels: u32| {
+            (0..levels).fold(leaf(256 - levels), |cell, _| Builder::new().uint(0, 2).reference(cell.clone()).reference(cell).build().unwrap())
+        };
+        let state = |dictionary| Builder::new().uint(1, 5).reference(dictionary).build().unwrap();
+        for levels in [0, 1, 9] {
+            assert!(StateInit::read(&state(tree(levels))).unwrap().has_libraries);
+        }
+        assert_eq!(StateInit::read(&state(tree(10))), None);
+        assert_eq!(StateInit::read(&state(leaf(255))), None);
+    }
+}

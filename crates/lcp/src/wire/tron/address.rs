@@ -38,3 +38,24 @@ impl Address {
         word
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::base58;
+
+    #[test]
+    fn an_address_is_21_bytes_and_their_checksum() {
+        let usdt = Address::parse("TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t").unwrap();
+        assert_eq!(crate::encoding::hex(usdt.bytes()), "0x41a614f803b6fd780986a42c78ec9c7f77e6ded13c");
+        assert_eq!(crate::encoding::hex(&usdt.word()), format!("0x{:0>64}", "a614f803b6fd780986a42c78ec9c7f77e6ded13c"));
+        let other_network = {
+            let body = [&[0x42][..], &[7; 20]].concat();
+            let checksum = Sha256::digest(Sha256::digest(&body));
+            base58::encode(&[&body[..], &checksum[..4]].concat())
+        };
+        for text in ["TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6", "tr7nhqjekqxgtci8q8zy4pl8otszgjlj6t", &other_network, "", "T"] {
+            assert_eq!(Address::parse(text), None, "{text}");
+        }
+    }
+}

@@ -210,3 +210,115 @@ fn put_some(message: &mut Vec<u8>, number: u64, bytes: &[u8]) {
         put_bytes(message, number, bytes);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{Value, encoding, json};
+
+    fn cases() -> Vec<Value> {
+        json::parse(include_str!("../../../tests/peers/tron/cases.json"), 8).unwrap().as_array().unwrap().to_vec()
+    }
+
+    fn text<'a>(case: &'a Value, name: &str) -> &'a str {
+        case.get(name).unwrap().as_str().unwrap()
+    }
+
+    /// As tronpy 0.6.2 writes them.
+    #[test]
+    fn the_library_writes_the_same_bytes() {
+        for case in &cases() {
+            let number = |name| text(case, name).parse::<u64>().unwrap();
+            let address = |name| Address::parse(text(case, name)).unwrap();
+            let [owner, contract] = ["owner", "contract"].map(address);
+            let block = encoding::from_hex(text(case, "block")).unwrap();
+            let call_data = trc20_transfer(&address("to"), &U256::from_decimal(text(case, "amount")).unwrap());
+            let raw = Raw {
+                ref_block_bytes: &number("number").to_be_bytes()[6..],
+                ref_block_hash: &block[8..16],
+                expiration: number("expiration"),
+                data: text(case, "memo").as_bytes(),
+                call: Call { owner: owner.bytes(), contract: contract.bytes(), data: &call_data },
+                timestamp: number("timestamp"),
+                fee_limit: number("feeLimit"),
+            };
+            let bytes = raw.encode();
+            assert_eq!(encoding::bare_hex(&bytes), text(case, "raw"), "{}", text(case, "name"));
+            assert_eq!(encoding::bare_hex(&Raw::txid(&bytes)), text(case, "txid"));
+            let signature = encoding::from_bare_hex(text(case, "signature")).unwrap().try_into().unwrap();
+            let transaction = signed(&bytes, &signature);
+            assert_eq!(encoding::bare_hex(&transaction), text(case, "transaction"));
+
+            let read = Transaction::read(&transaction).unwrap();
+            assert_eq!((read.raw, read.signatures), (&bytes[..], vec![signature]));
+            assert_eq!(Raw::decode(read.raw), Ok(raw.clone()));
+            assert!(raw.call.is_transfer());
+        }
+    }
+
+    fn plain() -> Vec<u8> {
+        encoding::from_bare_hex(text(&cases()[0], "raw")).unwrap()
+    }
+
+    fn refused(raw: &[u8]) -> String {
+        Raw::decode(raw).unwrap_err().code().to_owned()
+    }
+
+    #[test]
+    fn raw_bytes_have_one_form() {
+        let raw = plain();
+        let limit = [0x90, 1, 0x80, 0xC2, 0xD7, 0x2F];
+        assert!(raw.ends_with(&limit));
+        let [before, longer] = [&raw[..raw.len() - 6], &[0x90, 1, 0x80, 0xC2, 0xD7, 0xAF, 0][..]];
+        // Twice, a longer form, another order, a default.
+        for changed in [[&raw[..], &limit].concat(), [before, longer].concat(), [&limit, before].concat(), [&raw[..], &[0x40, 0]].concat()] {
+            assert_eq!(refused(&changed), "tron/raw-not-canonical");
+        }
+        // An unknown field, fields of other types, a number past 2^63, and what is no message.
+        let past = [&[0x70][..], &[0xFF; 9], &[1]].concat();
+        for more in [&[0x18, 1][..], &[0x52 - 2, 1], &[0x0D, 0, 0, 0, 0], &past, &[0x0B], &[0x0A, 9]] {
+            assert_eq!(refused(&[&raw[..], more].concat()), "tron/tx-malformed", "{more:?}");
+        }
+        assert_eq!(refused(&[]), "tron/contracts");
+        assert_eq!(refused(&[0x5A, 0, 0x5A, 0]), "tron/contracts");
+        assert_eq!(refused(&[0x5A, 0]), "tron/not-trigger");
+    }
+
+    #[test]
+    fn a_transaction_has_raw_bytes_once_and_up_to_five_signatures() {
+        let code = |bytes: &[u8]| Transaction::read(bytes).err().map(|refusal| refusal.code().to_owned());
+        let raw = [0x0A, 1, 7];
+        let signature = [&[0x12, 65][..], &[1; 65]].concat();
+        assert_eq!(code(&[&signature[..], &raw, &signature.repeat(4)].concat()), None);
+        for (bytes, refusal) in [
+            (raw.to_vec(), "tron/signature-malformed"),
+            ([&raw[..], &signature.repeat(6)].concat(), "tron/signature-malformed"),
+            ([&raw[..], &[0x12, 64], &[1; 64]].concat(), "tron/signature-malformed"),
+            (signature.clone(), "tron/tx-malformed"),
+            ([&raw[..], &raw, &signature].concat(), "tron/tx-malformed"),
+            ([&raw[..], &signature, &[0x2A, 0]].concat(), "tron/tx-malformed"),
+        ] {
+            assert_eq!(code(&bytes).as_deref(), Some(refusal));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn changed_bytes(at in 0..400usize, to: u8) {
+            let mut bytes = plain();
+            if let Some(byte) = bytes.get_mut(at) {
+                *byte = to;
+            }
+            if let Ok(raw) = Raw::decode(&bytes) {
+                prop_assert_eq!(raw.encode(), bytes);
+            }
+        }
+
+        #[test]
+        fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = (Transaction::read(&bytes).is_ok(), Raw::decode(&bytes).is_ok());
+        }
+    }
+}

@@ -150,3 +150,77 @@ impl Payload for Signed {
         Ok(Object::new().with("from", self.from).with("outsideExecution", execution))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Pairing,
+        x402::sample::{Sample, h},
+    };
+
+    fn sample() -> Sample<'static> {
+        let option = Object::new()
+            .with("scheme", "exact")
+            .with("network", "starknet:SN_SEPOLIA")
+            .with("amount", "340282366920938463463374607431768211457")
+            .with("asset", "0x0A")
+            .with("payTo", "0x0b")
+            .with("maxTimeoutSeconds", 60u32)
+            .with("extra", Object::new().with(FEE_PAYER, "0xc"));
+        Sample { pairing: &PAIRING, option, account: "starknet:SN_SEPOLIA:0x0D", inputs: Object::new(), answer: ["0x0E".into(), "0xf".into()].into() }
+    }
+
+    #[test]
+    fn the_execution_moves_the_amount_under_the_nonce_of_h() {
+        let (request, payment) = sample().paid(&sample().choice()).unwrap();
+        assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+        assert_eq!(request.get("account"), Some(&"0xd".into()));
+        let message = request.get("typedData").unwrap().get("message").unwrap();
+        assert_eq!(message.get("Nonce"), Some(&Felt::from_low_bits(*h().bytes()).into()));
+        assert_eq!(message.get("Execute Before"), Some(&"1790000060".into()));
+        let call = &message.get("Calls").unwrap().as_array().unwrap()[0];
+        assert_eq!(call.get("To"), Some(&"0xa".into()));
+        assert_eq!(call.get("Calldata"), Some(&["0xb".into(), "0x1".into(), "0x1".into()].into()));
+        let execution = payment.get("payload").unwrap().get("outsideExecution").unwrap();
+        assert_eq!(execution.get("signature"), Some(&sample().answer));
+    }
+
+    #[test]
+    fn a_choice_is_refused_for_its_first_fault() {
+        sample().assert_order(&[
+            ("from", "x".into(), "starknet/felt-malformed"),
+            ("now", "5".into(), "starknet/option-malformed"),
+            ("accepted", Value::Null, "x402/option-not-in-document"),
+        ]);
+        let choice = sample().choice();
+        assert_eq!(sample().refused(&choice.clone().with("from", "0x0c")), "starknet/caller-forbidden");
+        let latest = (1u64 << 53) - 61;
+        assert!(sample().paid(&choice.clone().with("now", latest)).is_ok());
+        assert_eq!(sample().refused(&choice.with("now", latest + 1)), "starknet/option-malformed");
+    }
+
+    #[test]
+    fn the_fee_payer_is_one_account() {
+        for (payer, code) in
+            [("0x0", "starknet/caller-forbidden"), ("0x00414e595f43414c4c4552", "starknet/caller-forbidden"), ("1", "starknet/felt-malformed")]
+        {
+            let option = sample().option.with("extra", Object::new().with(FEE_PAYER, payer));
+            let Err(Unserved::Refused(refusal)) = Starknet.serves(&option) else { panic!("{payer}") };
+            assert_eq!(refusal.code(), code);
+        }
+    }
+
+    #[test]
+    fn a_signature_is_a_list_of_felts() {
+        let code = |answer: Value| Sample { answer, ..sample() }.paid(&sample().choice()).err();
+        let felts = |count| vec![Value::from("0x1"); count];
+        assert_eq!(code(felts(32).into()), None);
+        for answer in [felts(33), felts(0), vec!["1".into()]] {
+            assert_eq!(code(answer.into()).as_deref(), Some("starknet/signature-malformed"));
+        }
+        for answer in ["0x1".into(), [Value::from(1u32)].into(), Value::Null] {
+            assert_eq!(code(answer).as_deref(), Some("x402/signature-malformed"));
+        }
+    }
+}

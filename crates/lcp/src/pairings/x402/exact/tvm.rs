@@ -219,3 +219,103 @@ impl Payload for Signed {
         Ok(Object::new().with("settlementBoc", encoding::base64(&encode(&settlement))).with("asset", &self.asset))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Pairing,
+        wire::ton::Builder,
+        x402::sample::{Sample, h},
+    };
+
+    fn raw(byte: &str) -> String {
+        format!("0:{}", byte.repeat(32))
+    }
+
+    fn comment() -> String {
+        encoding::base64(&encode(&jetton::comment(&h().lcp_string()).unwrap()))
+    }
+
+    fn sample() -> Sample<'static> {
+        let extra = Object::new()
+            .with("areFeesSponsored", true)
+            .with(FORWARD_PAYLOAD, comment())
+            .with(FORWARD_AMOUNT, "01")
+            .with(RESPONSE, format!("-1:{}", "ee".repeat(32)));
+        let option = Object::new()
+            .with("scheme", "exact")
+            .with("network", "tvm:-239")
+            .with("amount", "1000000")
+            .with("asset", raw("aa"))
+            .with("payTo", raw("bb"))
+            .with("maxTimeoutSeconds", 60u32)
+            .with("extra", extra);
+        Sample {
+            pairing: &PAIRING,
+            option,
+            account: "tvm:-239:0%3Acccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc",
+            inputs: Object::new().with("walletId", 7u32).with("seqno", 8u32).with("jettonWallet", raw("dd")).with(ATTACHED, "0050000000"),
+            answer: encoding::hex(&[1; 64]).into(),
+        }
+    }
+
+    #[test]
+    fn the_settlement_moves_the_amount_and_carries_h() {
+        let (request, payment) = sample().paid(&sample().choice()).unwrap();
+        assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+        assert_eq!(payment.get("payload").unwrap().get("asset"), Some(&raw("aa").into()));
+        let text = payment.get("payload").unwrap().get("settlementBoc").unwrap().as_text().unwrap().clone();
+        let settlement = decode_text(&text).unwrap();
+        let delivered = Message::read(&settlement).unwrap();
+        assert_eq!(Some(delivered.destination), Address::parse(&raw("cc")));
+        let mut signed = delivered.body.clone();
+        assert_eq!(signed.uint(32), Some(0x7369_6E74));
+        assert_eq!([7, 1_790_000_060, 8].map(Some), [(); 3].map(|()| signed.uint(32)));
+        let (mode, message) = wallet::sent(delivered.body).unwrap();
+        assert_eq!(mode, 3);
+        let unsigned = wallet::Request { wallet_id: 7, valid_until: 1_790_000_060, seqno: 8, mode: 3, message: message.clone() }.build().unwrap();
+        assert_eq!(request.get("hash"), Some(&encoding::hex(&unsigned.hash().unwrap()).into()));
+        let mut body = Message::read(message).unwrap().body;
+        assert_eq!((body.uint(32), body.uint(64), body.coins()), (Some(0x0F8A_7EA5), Some(0), Some((1_000_000, true))));
+    }
+
+    #[test]
+    fn a_choice_is_refused_for_its_first_fault() {
+        sample().assert_order(&[
+            (ATTACHED, "x".into(), "x402/choice-malformed"),
+            ("wallet", "x".into(), "x402/option-malformed"),
+            (STATE_INIT, "x".into(), "tvm/boc-malformed"),
+            ("accepted", Value::Null, "x402/option-not-in-document"),
+        ]);
+        let choice = || sample().choice();
+        let refused = |choice: Object| sample().refused(&choice);
+        assert_eq!(refused(choice().with(ATTACHED, "1")), "tvm/value-too-low");
+        // 2^32 - 60 is the first second from which a timeout of 60 is past 32 bits.
+        assert_eq!(refused(choice().with(ATTACHED, "1").with("now", (1u64 << 32) - 60)), "x402/option-malformed");
+        for name in ["wallet", "jettonWallet"] {
+            assert_eq!(refused(choice().with(name, raw("cc").replace("0:", "1:"))), "x402/option-malformed", "{name}");
+        }
+        let state = encoding::base64(&encode(&Builder::new().uint(0, 5).build().unwrap()));
+        assert_eq!(refused(choice().with(STATE_INIT, state)), "x402/option-malformed");
+        let other = sample().option.with("extra", extra(&sample().option).unwrap().without(FORWARD_PAYLOAD));
+        let offer = Sample { option: other, ..sample() };
+        assert_eq!(offer.refused(&offer.choice()), "tvm/carrier-mismatch");
+    }
+
+    #[test]
+    fn a_payment_carries_what_its_option_asks_for() {
+        let (_, payment) = sample().paid(&sample().choice()).unwrap();
+        let payment = payment.as_object().unwrap();
+        let with_payload = |payload: &str| {
+            let extra = extra(&sample().option).unwrap().clone().with(FORWARD_PAYLOAD, payload);
+            let payment = payment.clone().with("accepted", sample().option.with("extra", extra));
+            PAIRING.bound(&payment.into(), None).map_err(|refusal| refusal.code().to_owned())
+        };
+        assert_eq!(with_payload(&comment()), Ok(h()));
+        let other = encoding::base64(&encode(&jetton::comment("other").unwrap()));
+        for payload in ["", "x", &other] {
+            assert_eq!(with_payload(payload), Err("tvm/carrier-mismatch".to_owned()));
+        }
+    }
+}

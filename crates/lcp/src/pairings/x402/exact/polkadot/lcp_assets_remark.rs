@@ -123,3 +123,89 @@ impl Payload for Signed {
         Ok(Object::new().with("extrinsic", encoding::hex(&extrinsic)).with("call", encoding::hex(&self.call)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Pairing,
+        wire::substrate::compact,
+        x402::sample::{Sample, h},
+    };
+
+    fn sample(answer: Value) -> Sample<'static> {
+        let option = Object::new()
+            .with("scheme", "exact")
+            .with("network", "polkadot:68d56f15f85d3136970ec16946040bc1")
+            .with("amount", "1500000")
+            .with("asset", "1337")
+            .with("payTo", "12rtbtu7LTkvHzA2wo8NbTDFJTMLm6sA8hRD977o1nkEBrLr")
+            .with("maxTimeoutSeconds", 300u32)
+            .with("extra", Object::new().with("assetTransferMethod", "lcp-assets-remark"));
+        let account = "polkadot:68d56f15f85d3136970ec16946040bc1:14a9ZCUGaJ1CaUqit3uW6hdCHP7xzxEZbF7Y9zC6aWUEJJ1D";
+        Sample { pairing: &PAIRING, option, account, inputs: Object::new(), answer }
+    }
+
+    /// A wallet's extrinsic that ends with these bytes.
+    fn extrinsic(end: &[u8]) -> Vec<u8> {
+        let body = [&[0x84, 0][..], &[7; 32], &[1], &[9; 64], &[0, 4, 0], end].concat();
+        let mut extrinsic = Vec::new();
+        compact::put(&mut extrinsic, body.len() as u128);
+        [extrinsic, body].concat()
+    }
+
+    fn call() -> Vec<u8> {
+        let remark = h().lcp_string();
+        let to = AccountId::parse("12rtbtu7LTkvHzA2wo8NbTDFJTMLm6sA8hRD977o1nkEBrLr").unwrap();
+        TransferWithRemark { asset: 1337, to, amount: 1_500_000, remark: remark.as_bytes() }.encode()
+    }
+
+    #[test]
+    fn the_call_moves_the_amount_and_carries_h() {
+        let wallet = encoding::hex(&extrinsic(&call())).to_uppercase().replacen("0X", "0x", 1);
+        let sample = sample(wallet.into());
+        let (request, payment) = sample.paid(&sample.choice()).unwrap();
+        assert_eq!(request.get("call"), Some(&encoding::hex(&call()).into()));
+        let payload = Object::new().with("extrinsic", encoding::hex(&extrinsic(&call()))).with("call", encoding::hex(&call()));
+        assert_eq!(payment.get("payload"), Some(&payload.into()));
+        assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+    }
+
+    #[test]
+    fn an_answer_is_an_extrinsic_that_ends_with_the_call() {
+        let code = |answer: Value| {
+            let sample = sample(answer);
+            sample.paid(&sample.choice()).err()
+        };
+        let of = |bytes: Vec<u8>| code(encoding::hex(&bytes).into());
+        assert_eq!(of(extrinsic(&call().repeat(2))), None);
+        let longest = MAX_EXTRINSIC - extrinsic(&[&vec![0; 3000][..], &call()].concat()).len() + 3000;
+        assert_eq!(of(extrinsic(&[&vec![0; longest][..], &call()].concat())), None);
+        assert_eq!(of(extrinsic(&[&vec![0; longest + 1][..], &call()].concat())).as_deref(), Some("polkadot/extrinsic-too-large"));
+        assert_eq!(of(extrinsic(&call()[1..])).as_deref(), Some("polkadot/call-not-suffix"));
+        assert_eq!(of(extrinsic(&[&call()[..], &[0]].concat())).as_deref(), Some("polkadot/call-not-suffix"));
+        for answer in [Value::Null, "0x".into(), "0x1".into(), "84".into()] {
+            assert_eq!(code(answer).as_deref(), Some("x402/signature-malformed"));
+        }
+    }
+
+    #[test]
+    fn a_remark_is_the_lcp_string_in_lower_case() {
+        let read = |remark: &[u8]| {
+            let call = TransferWithRemark { asset: 1, to: [7; 32].into(), amount: 1, remark }.encode();
+            let payload = Object::new().with("extrinsic", encoding::hex(&extrinsic(&call))).with("call", encoding::hex(&call));
+            let sample = sample(Value::Null);
+            let payment = Object::new().with("x402Version", 2u32).with("accepted", sample.option).with("payload", payload);
+            PAIRING.bound(&payment.into(), None).map_err(|refusal| refusal.code().to_owned())
+        };
+        let text = h().lcp_string();
+        assert_eq!(read(text.as_bytes()), Ok(h()));
+        for (remark, code) in [
+            (text.to_uppercase().replace("LCP:SHA256:0X", "lcp:sha256:0x"), "polkadot/remark-not-lcp"),
+            (format!("{text} "), "polkadot/call-not-profile"),
+            ("a".repeat(77), "polkadot/remark-not-lcp"),
+        ] {
+            assert_eq!(read(remark.as_bytes()), Err(code.to_owned()));
+        }
+    }
+}

@@ -177,3 +177,71 @@ impl Payload for Signed {
         Ok(Object::new().with("transaction", encoding::bare_hex(&signed(&self.raw, &signature))))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Pairing,
+        x402::sample::{Sample, h},
+    };
+
+    fn sample() -> Sample<'static> {
+        let option = Object::new()
+            .with("scheme", "exact")
+            .with("network", "tron:728126428")
+            .with("amount", "1000000")
+            .with("asset", "TMQWZ8dQS6A6mKNYDWTnAy9JBT41PNgEmj")
+            .with("payTo", "TWRTqbxDJcvhedxZibQYizb88T549SWgTX")
+            .with("maxTimeoutSeconds", 60u32)
+            .with("extra", Object::new().with("assetTransferMethod", "lcp-trc20-memo"));
+        let block = Object::new().with("number", "65537").with("id", encoding::hex(&[5; 32]));
+        Sample {
+            pairing: &PAIRING,
+            option,
+            account: "tron:728126428:TV8KNoryFTom7nt9tZtFAwgLMnCKi5zqS9",
+            inputs: Object::new().with("refBlock", block).with("feeLimit", "0100"),
+            answer: encoding::hex(&[1; 65]).into(),
+        }
+    }
+
+    #[test]
+    fn the_transaction_moves_the_amount_and_carries_h() {
+        let (request, payment) = sample().paid(&sample().choice()).unwrap();
+        assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+        let text = payment.get("payload").unwrap().get("transaction").unwrap().as_str().unwrap();
+        let bytes = encoding::from_bare_hex(text).unwrap();
+        let transaction = Transaction::read(&bytes).unwrap();
+        assert_eq!(request.get("txid"), Some(&encoding::hex(&Raw::txid(transaction.raw)).into()));
+        let raw = Raw::decode(transaction.raw).unwrap();
+        assert_eq!((raw.ref_block_bytes, raw.ref_block_hash), (&[0, 1][..], &[5; 8][..]));
+        assert_eq!((raw.timestamp, raw.expiration, raw.fee_limit), (1_790_000_000_000, 1_790_000_060_000, 100));
+        assert_eq!(raw.call.owner, Address::parse("TV8KNoryFTom7nt9tZtFAwgLMnCKi5zqS9").unwrap().bytes());
+        let pay_to = Address::parse("TWRTqbxDJcvhedxZibQYizb88T549SWgTX").unwrap();
+        assert_eq!(raw.call.data, trc20_transfer(&pay_to, &U256::from(1_000_000)));
+    }
+
+    #[test]
+    fn a_choice_is_refused_for_its_first_fault() {
+        let past = "9223372036854775808";
+        sample().assert_order(&[
+            ("refBlock", Object::new().with("number", past).with("id", "0x").into(), "x402/choice-malformed"),
+            ("payer", "x".into(), "tron/address-malformed"),
+            ("feeLimit", "15000000001".into(), "tron/fee-limit"),
+            ("now", "0".into(), "tron/tx-malformed"),
+            ("accepted", Value::Null, "x402/option-not-in-document"),
+        ]);
+        let last = |now: &str| sample().paid(&sample().choice().with("now", now)).err();
+        assert_eq!(last("9223372036854715807"), None);
+        assert_eq!(last("9223372036854715808").as_deref(), Some("tron/tx-malformed"));
+    }
+
+    #[test]
+    fn a_signature_ends_with_a_recovery_id() {
+        for (last, refused) in [(0, false), (1, false), (2, true), (26, true), (27, false), (28, false), (29, true)] {
+            let answer = encoding::hex(&[&[1; 64][..], &[last]].concat());
+            let refusal = Sample { answer: answer.into(), ..sample() }.paid(&sample().choice()).err();
+            assert_eq!(refusal.as_deref(), refused.then_some("tron/signature-malformed"), "{last}");
+        }
+    }
+}
