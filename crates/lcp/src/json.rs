@@ -13,5 +13,11 @@ pub use text::Text;
 pub use value::{Object, Value};
 pub use write::{canonical, fits, same, write, write_sorted};
 
+/// Lines of JSON, for tests.
+#[cfg(test)]
+pub(crate) fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| parse(line, MAX_DEPTH).unwrap_or_else(|error| panic!("{error:?}: {line}"))).collect()
+}
+
 /// How deep every JSON text that a pairing reads may nest (arrays and objects).
 pub const MAX_DEPTH: usize = 64;

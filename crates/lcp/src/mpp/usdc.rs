@@ -164,7 +164,38 @@ mod tests {
         assert_eq!(read(gateway.clone(), &encoded(gateway.clone())), Ok(()));
         assert_eq!(read(gateway, &spaced).unwrap_err(), "mpp/request-not-jcs");
         // The others' requests are not hashed.
-        let stacks = object("{'amount':'5','methodDetails':{'stacks':{},'type':'stacks'},'recipient':'any'}");
-        assert_eq!(read(stacks, &spaced), Ok(()));
+        assert_eq!(read(stacks(&contract()), &spaced), Ok(()));
+    }
+
+    fn contract() -> Object {
+        object(&format!("{{'chainId':'1','contractAddress':'S{}','contractName':'usdcx'}}", "T".repeat(40)))
+    }
+
+    fn stacks(contract: &Object) -> Object {
+        let details = Object::new().with("type", "stacks").with("stacks", contract.clone());
+        Object::new().with("amount", "5").with("recipient", "any").with("methodDetails", details)
+    }
+
+    #[test]
+    fn a_stacks_profile_names_a_contract() {
+        for (name, value) in [("chainId", "4294967295"), ("chainId", "0"), ("contractName", "a_b-c"), ("contractAddress", &"S".repeat(39))] {
+            let request = stacks(&contract().with(name, value));
+            assert_eq!(read(request.clone(), &encoded(request)), Ok(()), "{value}");
+        }
+        for (name, value) in [
+            ("chainId", "4294967296"),
+            ("chainId", "01"),
+            ("chainId", "+1"),
+            ("chainId", ""),
+            ("contractName", "__transient"),
+            ("contractName", "1a"),
+            ("contractName", ""),
+            ("contractAddress", "ST"),
+        ] {
+            assert_eq!(refused(stacks(&contract().with(name, value))), "mpp/request-malformed", "{value}");
+        }
+        for name in ["chainId", "contractName", "contractAddress"] {
+            assert_eq!(refused(stacks(&contract().without(name))), "mpp/request-malformed", "{name}");
+        }
     }
 }

@@ -129,3 +129,93 @@ pub fn is_address(text: &str) -> bool {
         (1..=83).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') && data.len() >= 6 && data.bytes().all(is_data)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{Value, json};
+
+    /// Transactions as pycardano writes them: the row, the bytes.
+    fn made() -> Vec<(Value, Vec<u8>)> {
+        let rows = json::lines(include_str!("../../tests/peers/cardano/transactions.jsonl"));
+        rows.into_iter().map(|row| (row.clone(), bytes(&row, "transaction"))).collect()
+    }
+
+    fn text<'a>(row: &'a Value, name: &str) -> &'a str {
+        row.get(name).and_then(Value::as_str).unwrap()
+    }
+
+    fn bytes(row: &Value, name: &str) -> Vec<u8> {
+        encoding::from_hex(&format!("0x{}", text(row, name))).unwrap()
+    }
+
+    #[test]
+    fn transactions_of_a_public_library() {
+        for (row, wire) in made() {
+            let transaction = Transaction::decode(&wire).unwrap();
+            assert_eq!(transaction.ttl, row.get("ttl").and_then(Value::as_safe_unsigned));
+            assert_eq!(transaction.auxiliary_data.raw, bytes(&row, "auxiliaryData"));
+            let lines: Vec<_> = transaction.message().unwrap().iter().map(|line| line.text().unwrap()).collect();
+            assert_eq!(lines, ["lcp:sha256:0x", text(&row, "h")]);
+            if text(&row, "form") == "alonzo" {
+                assert_eq!(message_of([lines[0], lines[1]]), Some(bytes(&row, "auxiliaryData")));
+            }
+            assert!(is_address(text(&row, "address")));
+        }
+    }
+
+    #[test]
+    fn refuses_other_bytes() {
+        let (_, wire) = made().swap_remove(0);
+        let refused = |wire: &[u8]| Transaction::decode(wire).unwrap_err().code().to_owned();
+        assert_eq!(refused(&wire[..wire.len() - 1]), "cardano/tx-malformed");
+        assert_eq!(refused(&[&wire[..], &[0]].concat()), "cardano/tx-malformed");
+        let data = [&wire[..wire.len() - 1], b"x"].concat();
+        assert_eq!(refused(&data), "cardano/aux-hash-mismatch");
+        // Without its auxiliary data.
+        let data = message_of(["lcp:sha256:0x", &"0".repeat(64)]).unwrap();
+        assert_eq!(refused(&[&wire[..wire.len() - data.len()], &[0xF6]].concat()), "cardano/aux-missing");
+        let of = |text: String| from_base64(&text.into()).unwrap_err().code().to_owned();
+        assert_eq!(of("A".repeat(87_384)), "cardano/tx-too-large");
+        assert_eq!(of("A".repeat(87_385)), "cardano/tx-malformed");
+    }
+
+    #[test]
+    fn messages_fit_their_lines() {
+        assert!(message_of([&"a".repeat(64), ""]).is_some());
+        assert_eq!(message_of([&"a".repeat(65), ""]), None);
+    }
+
+    #[test]
+    fn addresses() {
+        for (text, is) in [
+            ("addr1qqqqqq", true),
+            ("addr_test1qqqqqq", true),
+            (&format!("{}1qqqqqq", "a".repeat(83)), true),
+            (&format!("{}1qqqqqq", "a".repeat(84)), false),
+            ("addr1qqqqq", false),
+            ("addr1qqqqqqb", false),
+            ("addr1qqqqqq1", false),
+            ("ad2r1qqqqqq", false),
+            ("1qqqqqq", false),
+            ("ADDR1QQQQQQ", false),
+            ("addr", false),
+        ] {
+            assert_eq!(is_address(text), is, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_change_is_read_or_refused(row in 0..6usize, place: prop::sample::Index, byte: u8) {
+            let (_, mut wire) = made().swap_remove(row);
+            let place = place.index(wire.len());
+            wire[place] = byte;
+            if let Ok(transaction) = Transaction::decode(&wire) {
+                let _ = transaction.message();
+            }
+        }
+    }
+}

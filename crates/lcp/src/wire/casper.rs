@@ -55,6 +55,18 @@ mod tests {
         }
     }
 
+    /// What pycspr writes.
+    #[test]
+    fn keys_and_signatures_of_a_public_library() {
+        for row in crate::json::lines(include_str!("../../tests/peers/casper/keys.jsonl")) {
+            let text = |name| row.get(name).and_then(crate::Value::as_str).unwrap();
+            let kind = row.get("algorithm").and_then(crate::Value::as_safe_unsigned).unwrap();
+            assert!(is_key(text("account")));
+            assert_eq!(algorithm(text("publicKey"), MAX_PUBLIC_KEY).map(u64::from), Some(kind));
+            assert_eq!(algorithm(text("signature"), MAX_SIGNATURE).map(u64::from), Some(kind));
+        }
+    }
+
     #[test]
     fn algorithms_are_two() {
         assert_eq!(algorithm(&format!("01{}", "ab".repeat(33)), MAX_PUBLIC_KEY), Some(1));

@@ -132,3 +132,109 @@ fn hex(object: &Object, name: &str) -> Result<Vec<u8>, Refusal> {
     encoding::hex_into(digits, &mut bytes).ok_or(TRANSACTION_MALFORMED)?;
     Ok(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Object;
+
+    const ADDRESS: &str = "3JqaGkNwBTgTMm5G6XAc4gbhLUPxvSmQPbaJGBvwLVgXA6D9o1";
+
+    /// What cbor2 writes.
+    fn made() -> Value {
+        json::lines(include_str!("../../tests/peers/concordium/memos.jsonl")).swap_remove(0)
+    }
+
+    fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+        value.get(name).and_then(Value::as_str).unwrap()
+    }
+
+    fn bytes(digits: &str) -> Vec<u8> {
+        encoding::from_hex(&format!("0x{digits}")).unwrap()
+    }
+
+    fn transaction(payload: Object) -> Object {
+        let header = Object::new().with("sender", ADDRESS).with("expiry", 1_790_000_060_u64);
+        Object::new().with("version", 1u32).with("header", header).with("payload", payload)
+    }
+
+    fn transfer(memo: &str) -> Object {
+        Object::new().with("type", "transferWithMemo").with("memo", memo)
+    }
+
+    fn update(operations: &str) -> Object {
+        Object::new().with("type", "tokenUpdate").with("operations", operations)
+    }
+
+    fn read(transaction: Object) -> Result<Vec<u8>, String> {
+        memo(&transaction.into()).map_err(|refusal| refusal.code().to_owned())
+    }
+
+    #[test]
+    fn memos_of_a_public_library() {
+        let made = made();
+        let written = bytes(text(&made, "memo"));
+        assert_eq!(text_memo(text(&made, "text")), Some(written.clone()));
+        assert_eq!(text_memo(&"a".repeat(24)), Some(bytes(text(&made, "short"))));
+        assert_eq!(token_form(&written), Some(bytes(text(&made, "tokenForm"))));
+        assert_eq!(memo_text(&written).as_deref(), Ok(text(&made, "text")));
+        assert_eq!(read(transaction(transfer(&format!("004f{}", text(&made, "memo"))))), Ok(written.clone()));
+        for operations in made.get("operations").unwrap().as_array().unwrap() {
+            assert_eq!(read(transaction(update(operations.as_str().unwrap()))), Ok(written.clone()));
+        }
+    }
+
+    #[test]
+    fn refusals() {
+        let payload = || transfer("000100");
+        let refused = |transaction| read(transaction).unwrap_err();
+        assert_eq!(read(transaction(payload())), Ok(vec![0]));
+        let whole = transaction(payload());
+        let header = |name, value: Value| whole.clone().with("header", whole.get("header").unwrap().as_object().unwrap().clone().with(name, value));
+        for (code, transaction) in [
+            ("ccd/not-v1", whole.clone().with("version", 2u32)),
+            ("ccd/transaction-malformed", whole.without("payload")),
+            ("ccd/transaction-malformed", header("expiry", Value::Null)),
+            ("ccd/address-malformed", header("sender", ADDRESS.replace('3', "4").into())),
+            ("ccd/too-large", whole.clone().with("p", "a".repeat(MAX_TRANSACTION))),
+            ("ccd/no-memo", transaction(Object::new().with("type", "transfer"))),
+            ("ccd/payload-kind", transaction(Object::new().with("type", "update"))),
+            ("ccd/transaction-malformed", transaction(transfer("00"))),
+            ("ccd/transaction-malformed", transaction(transfer("000200"))),
+            ("ccd/too-large", transaction(transfer("0101"))),
+            ("ccd/transaction-malformed", transaction(update("0x80"))),
+            ("ccd/too-large", transaction(update(&"00".repeat(MAX_OPERATIONS + 1)))),
+            ("ccd/operations-malformed", transaction(update("a0"))),
+            ("ccd/operation-count", transaction(update("80"))),
+            // [{"transfer": {}}], twice the same key, and [{"a": 1}].
+            ("ccd/no-memo", transaction(update("81a1687472616e73666572a0"))),
+            ("ccd/operations-malformed", transaction(update("81a1687472616e73666572a201010101"))),
+            ("ccd/operation-count", transaction(update("81a1616101"))),
+        ] {
+            assert_eq!(refused(transaction), code);
+        }
+        assert_eq!(memo(&Value::Null).unwrap_err(), TRANSACTION_MALFORMED);
+    }
+
+    #[test]
+    fn addresses() {
+        assert!(is_address(ADDRESS));
+        for text in [&ADDRESS[1..], &ADDRESS.replace('J', "K"), &"1".repeat(50), ""] {
+            assert!(!is_address(text), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_operations(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+            let _ = (token_memo(&bytes), transfer_memo(&bytes), memo_text(&bytes));
+        }
+
+        #[test]
+        fn texts_come_back(text in "[ -~]{24,200}") {
+            prop_assert_eq!(memo_text(&text_memo(&text).unwrap()), Ok(text));
+        }
+    }
+}

@@ -272,3 +272,149 @@ fn vrf_proof(reader: &mut Reader<'_>) -> Option<()> {
     reader.take(16)?;
     Option::<Scalar>::from(Scalar::from_canonical_bytes(reader.array()?)).map(|_| ())
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{super::some_buffer, *};
+    use crate::{Hash, Value, encoding, json};
+
+    /// Transactions as @stacks/transactions writes them: the row, the bytes.
+    fn made() -> Vec<(Value, Vec<u8>)> {
+        let rows = json::lines(include_str!("../../../tests/peers/stacks/transactions.jsonl"));
+        let wire = |row: &Value| encoding::from_hex(&format!("0x{}", row.get("transaction").and_then(Value::as_str).unwrap())).unwrap();
+        rows.into_iter().map(|row| (row.clone(), wire(&row))).collect()
+    }
+
+    #[test]
+    fn transactions_of_a_public_library() {
+        for (row, wire) in made() {
+            let transaction = Transaction::decode(&wire).unwrap();
+            assert_eq!(transaction.mainnet, row.get("network") == Some(&"mainnet".into()));
+            assert_eq!(transaction.chain_id, if transaction.mainnet { 1 } else { 1 << 31 });
+            let memo = transaction.call.as_ref().and_then(|call| call.arguments.get(3)).copied();
+            match row.get("h").and_then(Value::as_str).and_then(Hash::parse) {
+                Some(h) => assert_eq!(memo, some_buffer(h.bytes()).as_deref()),
+                None => assert!(memo.is_none_or(|memo| memo == [9])),
+            }
+            assert!(super::super::is_address(row.get("sender").and_then(Value::as_str).unwrap()));
+        }
+    }
+
+    #[test]
+    fn ends_where_its_payload_does() {
+        for (_, wire) in made() {
+            assert_eq!(Transaction::decode(&[&wire[..], &[0]].concat()), Err(TX_MALFORMED));
+            for end in 0..wire.len() {
+                assert_eq!(Transaction::decode(&wire[..end]), Err(TX_MALFORMED), "{end}");
+            }
+        }
+        assert_eq!(Transaction::decode(&[0; MAX_WIRE + 1]), Err(TX_MALFORMED));
+    }
+
+    /// A transaction with another authorization, anchor mode, post-conditions and payload.
+    fn assembled(authorization: &[u8], modes: [u8; 2], conditions: &[&[u8]], payload: &[u8]) -> Result<bool, Refusal> {
+        let count = u32::try_from(conditions.len()).unwrap().to_be_bytes();
+        let wire = [&[0x80, 0x80, 0, 0, 0], authorization, &modes, &count, &conditions.concat(), payload].concat();
+        Transaction::decode(&wire).map(|transaction| transaction.call.is_some())
+    }
+
+    fn single(mode: u8, encoding: u8) -> Vec<u8> {
+        [&[mode][..], &[7; 36], &[encoding], &[0; 65]].concat()
+    }
+
+    const COINBASE: &[u8] = &[4; 33];
+
+    #[test]
+    fn authorizations() {
+        let key = |prefix: u8| [&[0, prefix][..], &[0x79; 32]].concat();
+        let generator = [&[0, 2][..], &encoding::from_hex("0x79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798").unwrap()].concat();
+        let signature = |field: u8| [&[field][..], &[0; 65]].concat();
+        let multi = |mode: u8, fields: &[Vec<u8>], required: u8| {
+            [&[STANDARD, mode][..], &[7; 36], &[0, 0, 0, u8::try_from(fields.len()).unwrap()], &fields.concat(), &[0, required]].concat()
+        };
+        let standard = |condition: Vec<u8>| [vec![STANDARD], condition].concat();
+        let is = |authorization: &[u8]| assembled(authorization, [1, 2], &[], COINBASE).is_ok();
+        for authorization in [
+            standard(single(0, 0)),
+            standard(single(0, 1)),
+            standard(single(2, 0)),
+            [vec![SPONSORED], single(0, 0), single(2, 0)].concat(),
+            multi(1, &[signature(2), generator.clone()], 1),
+            multi(1, &[signature(3)], 1),
+            multi(5, &[signature(2), signature(2)], 1),
+            multi(7, &[signature(2)], 1),
+            multi(1, &[], 0),
+        ] {
+            assert!(is(&authorization), "{authorization:02x?}");
+        }
+        for authorization in [
+            standard(single(2, 1)),
+            standard(single(0, 2)),
+            standard(single(4, 0)),
+            standard(single(6, 0)),
+            [vec![SPONSORED], single(0, 0)].concat(),
+            multi(1, &[signature(2), signature(2)], 1),
+            multi(5, &[signature(2)], 2),
+            multi(3, &[signature(3)], 1),
+            multi(7, &[signature(3)], 1),
+            multi(1, &[signature(4)], 0),
+            multi(1, &[key(4)], 0),
+            multi(1, &[key(5)], 0),
+            multi(1, &[[&[0, 2][..], &[0xFF; 32]].concat()], 0),
+        ] {
+            assert!(!is(&authorization), "{authorization:02x?}");
+        }
+    }
+
+    #[test]
+    fn post_conditions() {
+        let authorization = [vec![STANDARD], single(0, 0)].concat();
+        let is = |condition: &[u8]| assembled(&authorization, [1, 2], &[condition], COINBASE).is_ok();
+        let amount = |kind: u8, code: u8| [&[kind, 1, code][..], &[0; 8]].concat();
+        let asset = [&[26; 21][..], b"\x01n", b"\x01a"].concat();
+        let token = |code: u8| [&[2, 1], &asset[..], &[3, code]].concat();
+        for code in 0..=255 {
+            assert_eq!(is(&amount(0, code)), (1..=5).contains(&code));
+            assert_eq!(is(&amount(3, code)), (1..=5).contains(&code));
+            assert_eq!(is(&token(code)), (0x10..=0x12).contains(&code));
+            assert_eq!(is(&[4, 1, code]), (0x30..=0x32).contains(&code));
+        }
+        assert!(is(&[&[1, 1], &asset[..], &[1], &[0; 8]].concat()));
+        assert!(!is(&amount(5, 1)) && !is(&[&[0, 2, 32][..], &[0; 20], &[1], &[0; 8]].concat()));
+    }
+
+    #[test]
+    fn payloads() {
+        let authorization = [vec![STANDARD], single(0, 0)].concat();
+        let is = |payload: &[u8], anchor: u8| assembled(&authorization, [anchor, 3], &[], payload).is_ok();
+        let tenure = |cause: u8| [&[7][..], &[0; 96], &[cause], &[0; 20]].concat();
+        let contract = |version: u8, source: u8| [&[6, version][..], b"\x01c", &[0, 0, 0, 1, source]].concat();
+        let microblock = |sequence: u8, parent: u8, signature: [u8; 65]| [&[0, 0, sequence][..], &[parent; 32], &[0; 32], &signature].concat();
+        let poison = |other: Vec<u8>| [vec![3], microblock(0, 0, [0; 65]), other].concat();
+        let base = [&[0x58][..], &[0x66; 31]].concat();
+        let proof = |point: &[u8], scalar: u8| [&[8][..], &[0; 32], &[9], point, &[0xFF; 16], &[scalar; 32]].concat();
+        assert!(is(COINBASE, 1) && !is(COINBASE, 2) && !is(COINBASE, 0) && !is(COINBASE, 4));
+        assert!(is(&tenure(6), 3) && !is(&tenure(7), 3));
+        assert!(is(&contract(7, b'\t'), 2) && !is(&contract(8, b'a'), 2) && !is(&contract(0, b'a'), 2) && !is(&contract(1, b'\r'), 2));
+        assert!(is(&poison(microblock(1, 0, [0; 65])), 1) && is(&poison(microblock(0, 1, [0; 65])), 1));
+        assert!(!is(&poison(microblock(0, 0, [0; 65])), 1) && !is(&poison(microblock(1, 1, [0; 65])), 1));
+        assert!(!is(&poison(microblock(0, 1, [4; 65])), 1) && !is(&poison(microblock(0, 1, [0xFF; 65])), 1));
+        assert!(is(&proof(&base, 0), 1) && !is(&proof(&base, 0x7F), 1));
+        // The neutral point, what is no point, and 3 with the modulus added.
+        assert!(!is(&proof(&[&[1][..], &[0; 31]].concat(), 0), 1) && !is(&proof(&[0xFF; 32], 0), 1));
+        assert!(!is(&proof(&[&[0xF0][..], &[0xFF; 30], &[0x7F]].concat(), 0), 1));
+        assert!(!is(&[9; 33], 1));
+    }
+
+    proptest! {
+        #[test]
+        fn any_change_is_read_or_refused(row in 0..14usize, place: prop::sample::Index, byte: u8) {
+            let (_, mut wire) = made().swap_remove(row);
+            let place = place.index(wire.len());
+            wire[place] = byte;
+            let _ = Transaction::decode(&wire);
+        }
+    }
+}

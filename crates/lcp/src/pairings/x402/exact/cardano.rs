@@ -116,3 +116,93 @@ impl Signed {
         Transaction::decode(&wire).is_ok_and(|transaction| transaction.ttl.is_some() && carried(&transaction) == Ok(self.h))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Pairing, json,
+        x402::solana::sample::{build, document, h, signed},
+    };
+
+    // An underscore is no letter of an account, so it is escaped.
+    const ACCOUNT: &str = "cardano:preprod:addr%5Ftest1qqqqqq";
+
+    fn option() -> Object {
+        Object::new().with("scheme", "exact").with("network", "cardano:preprod").with("amount", "2000000").with("maxTimeoutSeconds", 60u32)
+    }
+
+    fn choice(option: &Object, account: &str) -> Result<Object, Refusal> {
+        let buyer = Buyer { account, inputs: &Object::new(), now: 1_790_000_000, random: &|_| () };
+        PAIRING.choose(&PAIRING.read(&document([option.clone()]))?, &buyer)
+    }
+
+    /// Transactions with H as pycardano writes them, in base64, with or without the last slot.
+    fn made(ttl: bool) -> Vec<String> {
+        let rows = json::lines(include_str!("../../../../tests/peers/cardano/transactions.jsonl"));
+        let rows = rows.iter().filter(|row| row.get("ttl").is_some_and(|slot| slot.is_null() != ttl));
+        rows.map(|row| encoding::base64(&encoding::from_hex(&format!("0x{}", row.get("transaction").unwrap().as_str().unwrap())).unwrap())).collect()
+    }
+
+    fn answer(transaction: &str) -> Object {
+        Object::new().with("transaction", transaction).with("nonce", "00#0")
+    }
+
+    #[test]
+    fn the_message_is_h() {
+        let choice = choice(&option(), ACCOUNT).unwrap();
+        let unsigned = build(&PAIRING, &choice).unwrap();
+        for transaction in made(true) {
+            assert_eq!(PAIRING.bound(&signed(&*unsigned, answer(&transaction)), None), Ok(h()));
+        }
+        // One that stays payable for ever is not taken from the wallet, yet it carries H.
+        for transaction in made(false) {
+            assert_eq!(unsigned.complete(&answer(&transaction).into()).unwrap_err(), SIGNED_NOT_BOUND);
+            let payment = signed(&*unsigned, answer(&made(true)[0])).as_object().unwrap().clone().with("payload", answer(&transaction));
+            assert_eq!(PAIRING.bound(&payment.into(), None), Ok(h()));
+        }
+        let data = unsigned.request().unwrap().unwrap().get("auxiliaryData").unwrap().clone();
+        assert_eq!(data.as_str().unwrap().len(), 2 + 2 * 95);
+        assert_eq!(unsigned.complete(&answer("x").without("nonce").into()).unwrap_err(), SIGNATURE_MALFORMED);
+    }
+
+    fn carried_in(lines: [&str; 2]) -> Result<Hash, Refusal> {
+        let data = message_of(lines).unwrap();
+        let item = Item::read(&data, crate::wire::cbor::Bounds { indefinite: true, depth: 64, items: 99 }).unwrap();
+        carried(&Transaction { ttl: None, auxiliary_data: item })
+    }
+
+    #[test]
+    fn the_marker_stands_once_before_h() {
+        let digits = &h().to_string()[2..];
+        assert_eq!(carried_in([MARKER, digits]), Ok(h()));
+        for lines in [[digits, MARKER], ["LCP:sha256:0x", digits], ["\u{FEFF}lcp:sha256:0x", digits], [MARKER, &digits.to_uppercase()], [MARKER, ""]] {
+            assert_eq!(carried_in(lines), Err(HASH_NOT_CARRIED), "{lines:?}");
+        }
+        assert_eq!(carried_in([MARKER, "\u{FEFF}LCP:sha256:0X"]), Err(AMBIGUOUS));
+    }
+
+    #[test]
+    fn options_and_accounts() {
+        let refused = |option: &Object| match PAIRING.0.serves(option) {
+            Err(Unserved::Refused(refusal)) => refusal.code().to_owned(),
+            Err(Unserved::Other) => "other".to_owned(),
+            Ok(()) => "served".to_owned(),
+        };
+        for (name, value, outcome) in [
+            ("network", "cip34:0-1", "served"),
+            ("network", "cip34:0-4", "cardano/network-malformed"),
+            ("network", "cardano:testnet", "cardano/network-malformed"),
+            ("network", "eip155:1", "other"),
+            ("amount", "01", "other"),
+            ("scheme", "upto", "other"),
+        ] {
+            assert_eq!(refused(&option().with(name, value)), outcome, "{value}");
+        }
+        assert_eq!(refused(&option().with("extra", Object::new().with("assetTransferMethod", "masumi"))), "served");
+        assert_eq!(refused(&option().with("extra", Object::new().with("paymentFlow", "upfront"))), "other");
+        for account in ["cardano:preprod:addr_test1qqqqqq", "cardano:preprod:Ae2tdPwUPEZ", "cardano:mainnet:addr1qqqqqq"] {
+            assert_eq!(choice(&option(), account).unwrap_err(), NO_PAYABLE_OPTION, "{account}");
+        }
+    }
+}

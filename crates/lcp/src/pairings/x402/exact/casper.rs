@@ -122,3 +122,89 @@ impl Payload for Signed {
         Ok(Object::new().with("authorization", self.authorization.clone()).with("publicKey", key.clone()).with("signature", signature.clone()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Pairing,
+        x402::solana::sample::{build, document, h, signed},
+    };
+
+    const PAYER: &str = "00d6199034908d56180d81ea5e6017a2eb82827bbb535f098f662d4e02a3fa8b4a";
+    const ACCOUNT: &str = "casper:casper-test:00d6199034908d56180d81ea5e6017a2eb82827bbb535f098f662d4e02a3fa8b4a";
+
+    fn option() -> Object {
+        Object::new()
+            .with("scheme", "exact")
+            .with("network", "casper:casper-test")
+            .with("amount", "7500000000")
+            .with("asset", "ab".repeat(32))
+            .with("payTo", format!("01{}", "CD".repeat(32)))
+            .with("maxTimeoutSeconds", 60u32)
+            .with("extra", Object::new().with("name", "Token").with("version", "1"))
+    }
+
+    fn choice(option: &Object, account: &str) -> Result<Object, Refusal> {
+        let buyer = Buyer { account, inputs: &Object::new(), now: 1_790_000_000, random: &|_| () };
+        PAIRING.choose(&PAIRING.read(&document([option.clone()]))?, &buyer)
+    }
+
+    fn answer(key: &str, signature: &str) -> Object {
+        Object::new().with("publicKey", key).with("signature", signature)
+    }
+
+    #[test]
+    fn the_nonce_is_h() {
+        let choice = choice(&option(), ACCOUNT).unwrap();
+        assert_eq!(choice.without("required").without("accepted"), Object::new().with("from", PAYER).with("now", 1_790_000_000_u64));
+        let unsigned = build(&PAIRING, &choice).unwrap();
+        let request = unsigned.request().unwrap().unwrap();
+        let message = request.get("typedData").unwrap().get("message").unwrap();
+        assert_eq!(message.get("nonce"), Some(&h().to_string()[2..].into()));
+        assert_eq!(message.get("validBefore"), Some(&"1790000060".into()));
+        let domain = request.get("typedData").unwrap().get("domain").unwrap();
+        assert_eq!(domain.get("chain_name"), Some(&"casper:casper-test".into()));
+        let payment = signed(&*unsigned, answer("01ab", "01cd"));
+        assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+        let refused = payment.as_object().unwrap().clone().with("refused", Value::Null);
+        assert_eq!(PAIRING.bound(&refused.into(), None), Err(PAYLOAD_MALFORMED));
+        assert_eq!(PAIRING.bound(&Value::Null, None), Err(PAYLOAD_MALFORMED));
+    }
+
+    #[test]
+    fn an_answer_is_a_key_and_a_signature_of_one_algorithm() {
+        let unsigned = build(&PAIRING, &choice(&option(), ACCOUNT).unwrap()).unwrap();
+        let refused = |answer: Value| unsigned.complete(&answer).unwrap_err();
+        assert_eq!(refused(Value::Null), SIGNATURE_MALFORMED);
+        assert_eq!(refused(answer("01ab", "01cd").without("signature").into()), SIGNATURE_MALFORMED);
+        assert_eq!(refused(answer("01ab", "0x01cd").into()), CASPER_SIGNATURE_MALFORMED);
+        assert_eq!(refused(answer("03ab", "03cd").into()), CASPER_SIGNATURE_MALFORMED);
+        assert_eq!(refused(answer("01ab", "02cd").into()), KEY_TAG_MISMATCH);
+    }
+
+    #[test]
+    fn a_payer_is_judged_at_the_build() {
+        for account in ["casper:casper-test:x", &ACCOUNT.replace(":00", ":02")] {
+            assert_eq!(build(&PAIRING, &choice(&option(), account).unwrap()).err(), Some(ADDRESS_MALFORMED));
+        }
+    }
+
+    #[test]
+    fn options() {
+        for (name, value) in [
+            ("network", "casper:Casper"),
+            ("network", "casper:"),
+            ("asset", "hash-00"),
+            ("payTo", "00ab"),
+            ("amount", "0"),
+            ("amount", "115792089237316195423570985008687907853269984665640564039457584007913129639936"),
+        ] {
+            assert!(PAIRING.read(&document([option().with(name, value)])).is_err(), "{name} {value}");
+        }
+        for name in ["", &"a".repeat(65)] {
+            let extra = Object::new().with("name", name).with("version", "1");
+            assert!(PAIRING.read(&document([option().with("extra", extra)])).is_err());
+        }
+    }
+}

@@ -91,3 +91,80 @@ impl Payload for Signed {
         Ok(Object::new().with("signedTransaction", answer))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Pairing,
+        x402::solana::sample::{build, document, h, signed},
+    };
+
+    const ADDRESS: &str = "3JqaGkNwBTgTMm5G6XAc4gbhLUPxvSmQPbaJGBvwLVgXA6D9o1";
+    const ACCOUNT: &str = "ccd:4221332d34e1694168c2a0c0b3fd0f27:any";
+
+    fn option() -> Object {
+        Object::new()
+            .with("scheme", "exact")
+            .with("network", "ccd:4221332d34e1694168c2a0c0b3fd0f27")
+            .with("amount", "5000000")
+            .with("asset", "CCD")
+            .with("payTo", ADDRESS)
+            .with("maxTimeoutSeconds", 60u32)
+            .with("extra", Object::new().with("feePayer", ADDRESS))
+    }
+
+    fn choice(option: &Object, account: &str) -> Result<Object, Refusal> {
+        let buyer = Buyer { account, inputs: &Object::new(), now: 1_790_000_000, random: &|_| () };
+        PAIRING.choose(&PAIRING.read(&document([option.clone()]))?, &buyer)
+    }
+
+    fn transaction(memo: &[u8]) -> Value {
+        let memo = encoding::hex(&[&[0, u8::try_from(memo.len()).unwrap()], memo].concat());
+        let payload = Object::new().with("type", "transferWithMemo").with("memo", memo.trim_start_matches("0x"));
+        let header = Object::new().with("sender", ADDRESS).with("expiry", 1_790_000_060_u64);
+        Object::new().with("version", 1u32).with("header", header).with("payload", payload).into()
+    }
+
+    #[test]
+    fn the_memo_is_h() {
+        let memo = text_memo(&h().lcp_string()).unwrap();
+        for (asset, written) in [("CCD", memo.clone()), ("EURR", token_form(&memo).unwrap())] {
+            let unsigned = build(&PAIRING, &choice(&option().with("asset", asset), ACCOUNT).unwrap()).unwrap();
+            let request = unsigned.request().unwrap().unwrap();
+            assert_eq!(request.get("memo"), Some(&encoding::hex(&written).into()));
+            assert_eq!(request.get("expiresBy"), Some(&1_790_000_060_u64.into()));
+            assert_eq!(request.get("sponsor"), Some(&ADDRESS.into()));
+            let payment = signed(&*unsigned, transaction(&memo));
+            assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+        }
+    }
+
+    #[test]
+    fn a_memo_has_one_form() {
+        let unsigned = build(&PAIRING, &choice(&option(), ACCOUNT).unwrap()).unwrap();
+        let text = h().lcp_string();
+        let refused = |memo: &[u8]| PAIRING.bound(&signed(&*unsigned, transaction(memo)), None).unwrap_err();
+        assert_eq!(refused(&[&[0x79, 0, 77], text.as_bytes()].concat()), MEMO_NOT_LCP);
+        assert_eq!(refused(&text_memo(&text.to_uppercase()).unwrap()), MEMO_NOT_LCP);
+        assert_eq!(refused(&text_memo(&text.replace(&h().to_string()[2..], &h().to_string()[2..].to_uppercase())).unwrap()), MEMO_NOT_LCP);
+        assert_eq!(refused(text.as_bytes()).code(), "ccd/memo-not-cbor-text");
+        assert_eq!(unsigned.complete(&"x".into()).unwrap_err(), SIGNATURE_MALFORMED);
+    }
+
+    #[test]
+    fn options() {
+        for (name, value) in [
+            ("network", "ccd:4221332D34E1694168C2A0C0B3FD0F27"),
+            ("network", "ccd:testnet"),
+            ("asset", "a b"),
+            ("asset", ""),
+            ("payTo", "x"),
+            ("amount", "18446744073709551616"),
+        ] {
+            assert!(PAIRING.read(&document([option().with(name, value)])).is_err(), "{name} {value}");
+        }
+        assert!(PAIRING.read(&document([option().without("extra")])).is_err());
+        assert_eq!(build(&PAIRING, &Object::new()).err(), Some(OPTION_MALFORMED));
+    }
+}

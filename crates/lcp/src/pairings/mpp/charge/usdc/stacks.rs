@@ -107,3 +107,81 @@ fn read(wire: &[u8], chain_id: u32) -> Result<Transaction<'_>, Refusal> {
 fn payload(wire: &[u8]) -> Object {
     Object::new().with("type", "transaction").with("transaction", encoding::base64(wire)).with("transactionFormat", FORMAT)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Pairing, json,
+        mpp::sample::{ATR, build, challenge, h, paid, request, with_payload},
+    };
+
+    const PAYER: &str = "ST1WV0048ERKB55592H81MK6J4TTRP8TSGE8VSTHJ";
+
+    fn charge(chain_id: &str) -> Object {
+        let contract = Object::new().with("chainId", chain_id).with("contractAddress", PAYER).with("contractName", "usdcx");
+        let details = Object::new().with("type", "stacks").with("stacks", contract);
+        challenge(&h(), "charge", "usdc", Object::new().with("amount", "1000000").with("recipient", "any").with("methodDetails", details))
+    }
+
+    fn choose(challenge: Object, account: &str) -> Result<Object, Refusal> {
+        let buyer = Buyer { account, inputs: &Object::new(), now: 0, random: &|_| () };
+        PAIRING.choose(&PAIRING.read(&[challenge.into()].into())?, &buyer)
+    }
+
+    fn chosen(chain_id: &str) -> Object {
+        choose(charge(chain_id), &format!("stacks:{chain_id}:{PAYER}")).unwrap()
+    }
+
+    /// A transfer as @stacks/transactions writes it, with H of other terms replaced by that of these.
+    fn transfer(network: &str) -> Vec<u8> {
+        let rows = json::lines(include_str!("../../../../../tests/peers/stacks/transactions.jsonl"));
+        let row = rows.iter().find(|row| row.get("network") == Some(&network.into())).unwrap();
+        let other = row.get("h").unwrap().as_str().unwrap();
+        let digits = row.get("transaction").unwrap().as_str().unwrap().replace(&other[2..], &h().to_string()[2..]);
+        encoding::from_hex(&format!("0x{digits}")).unwrap()
+    }
+
+    #[test]
+    fn the_memo_is_h() {
+        for (chain_id, network) in [("2147483648", "testnet"), ("1", "mainnet")] {
+            let unsigned = build(&PAIRING, &chosen(chain_id)).unwrap();
+            let arguments = request(&*unsigned).get("args").unwrap().clone();
+            assert_eq!((arguments.get("sender"), arguments.get("memo")), (Some(&PAYER.into()), Some(&(&h()).into())));
+            let payment = paid(&*unsigned, &encoding::hex(&transfer(network)).into()).unwrap();
+            assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+            assert_eq!(payment.get("source"), Some(&format!("stacks:{chain_id}:{PAYER}").into()));
+            assert_eq!(Hash::of(ATR), h());
+            for (name, value, code) in [
+                ("type", "hash", "mpp/credential-type"),
+                ("transactionFormat", "v2", "mpp/stacks-tx-malformed"),
+                ("transaction", "AA==", "mpp/stacks-tx-malformed"),
+            ] {
+                assert_eq!(PAIRING.bound(&with_payload(&payment, name, value), None).unwrap_err().code(), code);
+            }
+            let mut other = transfer(network);
+            *other.last_mut().unwrap() ^= 1;
+            let other = with_payload(&payment, "transaction", encoding::base64(&other));
+            assert_eq!(PAIRING.bound(&other, None), Err(MEMO_NOT_H));
+        }
+    }
+
+    #[test]
+    fn the_transaction_is_for_the_chain() {
+        let answer = encoding::hex(&transfer("mainnet")).into();
+        for chain_id in ["2147483648", "0"] {
+            assert_eq!(paid(&*build(&PAIRING, &chosen(chain_id)).unwrap(), &answer).unwrap_err(), CHAIN_MISMATCH);
+        }
+        let unsigned = build(&PAIRING, &chosen("1")).unwrap();
+        assert_eq!(paid(&*unsigned, &"x".into()).unwrap_err(), CREDENTIAL_MALFORMED);
+        assert_eq!(paid(&*unsigned, &"0x".into()).unwrap_err(), TX_MALFORMED);
+    }
+
+    #[test]
+    fn a_payer_has_an_address_on_the_chain() {
+        for account in ["stacks:1:st", "stacks:2147483648:ST1WV0048ERKB55592H81MK6J4TTRP8TSGE8VSTHJ", "x"] {
+            assert_eq!(choose(charge("1"), account).unwrap_err(), NO_PAYABLE_OPTION, "{account}");
+        }
+        assert_eq!(build(&PAIRING, &chosen("1").without("from")).err(), Some(INPUT_MALFORMED));
+    }
+}
