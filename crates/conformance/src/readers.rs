@@ -12,12 +12,13 @@ use lcp::{
     pairing::{Buyer, Choice},
     registry,
     wire::{
-        evm, rlp, solana,
+        evm, rlp, solana, stellar,
         structured_field::{MAX_LENGTH, MAX_MEMBERS, dictionary},
         tempo::{
             self,
             channel::{Opening, Release},
         },
+        xrpl,
     },
 };
 use terms::{CancellationToken, Gate, Signer, SignerFailed};
@@ -46,6 +47,10 @@ pub const TARGETS: &[Target] = &[
     ("tempo_transaction", tempo_transaction),
     ("tempo_key_authorization", tempo_key_authorization),
     ("solana_transaction", solana_transaction),
+    ("stellar_transaction", stellar_transaction),
+    ("stellar_address", stellar_address),
+    ("xrpl_transaction", xrpl_transaction),
+    ("xrpl_address", xrpl_address),
     ("mcp_line", mcp_line),
 ];
 
@@ -264,6 +269,42 @@ pub fn solana_transaction(data: &[u8]) {
     }
     let read = solana::Transaction::read(Some(&encoding::base64(data).into()));
     assert!(read.is_err() || data.len() <= solana::MAX_WIRE);
+}
+
+/// A Stellar transaction: one that is read is read alike after an account has signed its entry.
+pub fn stellar_transaction(data: &[u8]) {
+    let Some(transaction) = stellar::Transaction::read(data) else { return };
+    let Some(invocation) = &transaction.invocation else { return };
+    for entry in &invocation.entries {
+        let _ = (entry.is_too_deep(), entry.transfer(), entry.allows(invocation));
+        let Some(unsigned) = transaction.unsigned(entry, 7, stellar::Network::Testnet, true) else { continue };
+        let signed = unsigned.signed(&[8; 64]);
+        let again = stellar::Transaction::read(&signed).and_then(|transaction| transaction.invocation);
+        // A signature may be longer than what stood in its place.
+        assert!(again.as_ref().map_or(signed.len() > stellar::MAX_ENVELOPE, |again| {
+            again.transfer() == invocation.transfer() && again.entries.len() == invocation.entries.len()
+        }));
+    }
+}
+
+/// A Stellar address has one text.
+pub fn stellar_address(data: &[u8]) {
+    let Ok(text) = str::from_utf8(data) else { return };
+    assert!(stellar::Address::parse(text).is_none_or(|address| address.to_string() == text));
+}
+
+/// An XRPL transaction: its fields stand in their order, and only one that opens a channel names it.
+pub fn xrpl_transaction(data: &[u8]) {
+    let Some(transaction) = xrpl::Transaction::read(data) else { return };
+    assert!(transaction.fields().iter().map(|(code, _)| code).is_sorted_by(|code, next| code < next));
+    assert!(transaction.channel_id().is_none() || transaction.is_channel_create());
+    let _ = (transaction.network_id(), transaction.invoice_id(), transaction.memos().count());
+}
+
+/// An XRPL address is in the form of one.
+pub fn xrpl_address(data: &[u8]) {
+    let Ok(text) = str::from_utf8(data) else { return };
+    assert!(xrpl::account_id(text).is_none() || xrpl::is_address_form(text));
 }
 
 /// A line from an MCP client: whatever it is, the session goes on and a ping behind it is answered.

@@ -39,7 +39,10 @@ impl Address {
     /// assert_eq!(zero, Some(Address::Account([0; 32])));
     /// ```
     pub fn parse(text: &str) -> Option<Self> {
-        let bytes = BASE32_NOPAD.decode(text.as_bytes().get(..).filter(|text| text.len() <= MAX_TEXT)?).ok()?;
+        if text.len() > MAX_TEXT {
+            return None;
+        }
+        let bytes = BASE32_NOPAD.decode(text.as_bytes()).ok()?;
         let (versioned, checksum) = bytes.split_last_chunk()?;
         if crc16(versioned) != u16::from_le_bytes(*checksum) {
             return None;

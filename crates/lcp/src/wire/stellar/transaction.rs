@@ -341,14 +341,14 @@ pub(crate) mod sample {
     }
 
     /// A call of a token's function with the arguments of a transfer.
-    pub(crate) fn call(function: &[u8; 8], from: Address, to: Address, amount: i128) -> Vec<u8> {
+    pub(crate) fn call(function: [u8; 8], from: Address, to: Address, amount: i128) -> Vec<u8> {
         let head = [words(&[0, 1]), TOKEN.to_vec(), words(&[8]), function.to_vec(), words(&[3])];
         let arguments = [words(&[18]), address(from), words(&[18]), address(to), words(&[10]), amount.to_be_bytes().to_vec()];
         [head.concat(), arguments.concat()].concat()
     }
 
     pub(crate) fn transfer(to: Address) -> Vec<u8> {
-        call(b"transfer", Address::Account(PAYER), to, 1000)
+        call(*b"transfer", Address::Account(PAYER), to, 1000)
     }
 
     /// An entry by an address, of credentials of version 1 or 2, not yet signed.
@@ -416,8 +416,8 @@ mod tests {
     fn only_a_call_of_transfer_is_one() {
         let from = Address::Account(PAYER);
         let read = |call: &[u8]| Transaction::read(&envelope(&[invoke(call, &[])])).unwrap().invocation.unwrap().transfer();
-        assert!(read(&call(b"transfer", from, from, -1)).is_some());
-        assert_eq!(read(&call(b"Transfer", from, from, 1)), None);
+        assert!(read(&call(*b"transfer", from, from, -1)).is_some());
+        assert_eq!(read(&call(*b"Transfer", from, from, 1)), None);
         // Three arguments, of which the last is an amount; a fourth; a payee that is a pool.
         let good = transfer(PAYEE);
         let place = 52;

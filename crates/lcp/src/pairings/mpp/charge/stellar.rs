@@ -267,7 +267,7 @@ mod tests {
         let good = transfer(payee());
         let of = |entries: &[Vec<u8>]| landed(&envelope(&[invoke(&good, entries)]));
         let code = |code: &str| Err(code.to_owned());
-        let more = call(b"transfer", payer(), payee(), 1001);
+        let more = call(*b"transfer", payer(), payee(), 1001);
         assert_eq!(of(&[entry(1, payer(), &good)]), Ok(h()));
         // One entry must allow the transfer; of several, one of them.
         assert_eq!(of(&[entry(1, payer(), &more)]), code("stellar/not-one-transfer"));

@@ -242,15 +242,15 @@ mod tests {
         assert_eq!(of(&good, &[entry(1, payer, &other)]), both("stellar/carrier-mismatch"));
         assert_eq!(of(&other, &[entry(1, payer, &good)]), both("stellar/not-one-transfer"));
         assert_eq!(of(&other, &[entry(1, payer, &other)]), both("stellar/carrier-mismatch"));
-        let more = call(b"transfer", payer, payee(), 1001);
+        let more = call(*b"transfer", payer, payee(), 1001);
         assert_eq!(of(&good, &[entry(1, payer, &more)]), both("stellar/not-one-transfer"));
-        let burn = call(b"burn____", payer, payee(), 1000);
+        let burn = call(*b"burn____", payer, payee(), 1000);
         assert_eq!(of(&burn, &[entry(1, payer, &burn)]), both("stellar/not-one-transfer"));
         let to_account = transfer(Address::Account(SELLER));
         assert_eq!(of(&to_account, &[entry(1, payer, &to_account)]), ["stellar/carrier-mismatch", "stellar/no-carrier"]);
         // What a contract pays, no key signs.
         let contract = Address::Contract([9; 32]);
-        let by_contract = call(b"transfer", contract, payee(), 1000);
+        let by_contract = call(*b"transfer", contract, payee(), 1000);
         assert_eq!(of(&by_contract, &[entry(1, contract, &by_contract)]), ["stellar/no-address-auth", ""]);
     }
 
