@@ -1,6 +1,6 @@
 """Makes BOLT11 invoices with one public library, and says what another reads in them, for the unit tests of wire/bolt11.
 
-    npm install && python cases.py > cases.json
+    python cases.py > cases.json    (after npm install in the folder above)
 
 Needs bolt11 of PyPI (made with 2.2.0, over bitstring 4), which writes and signs them, and light-bolt11-decoder of npm (made
 with 3.2.0).

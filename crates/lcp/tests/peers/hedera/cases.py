@@ -10,12 +10,23 @@ Needs hiero-sdk-python (made with 0.3.0).
 
 import json
 
+from cryptography.hazmat.primitives.asymmetric import ec
 from hiero_sdk_python import AccountId, PrivateKey, TokenId, TransactionId, TransferTransaction
 from hiero_sdk_python.hapi.sdk.transaction_list_pb2 import TransactionList
 from hiero_sdk_python.hapi.services.timestamp_pb2 import Timestamp
 from hiero_sdk_python.hapi.services.transaction_contents_pb2 import SignedTransaction
 from hiero_sdk_python.hapi.services.transaction_pb2 import Transaction as Proto
 from hiero_sdk_python.transaction.transaction import Transaction
+
+
+class Deterministic(ec.ECDSA):
+    """The SDK's signatures by ECDSA are random; these are the same each time."""
+
+    def __init__(self, algorithm):
+        super().__init__(algorithm, deterministic_signing=True)
+
+
+ec.ECDSA = Deterministic
 
 KEYS = {
     "ed25519": PrivateKey.from_string_ed25519("07" * 32),

@@ -5,7 +5,7 @@
 // `transfers`: the members of a token transfer, the action, the hash that is signed, the wallet's answer, and the signed action.
 // `others`: signed actions that are no one call, with what the library calls them.
 //
-// Needs near-api-js (made with 7.2.0): npm install, beside package.json.
+// Needs near-api-js (made with 7.2.0): npm install, in the folder above.
 
 import { createHash } from "node:crypto";
 import { KeyPair, Signature, actions, buildDelegateAction, encodeDelegateAction, encodeSignedDelegate } from "near-api-js";

@@ -1,9 +1,13 @@
 """Makes python.json: SD-JWTs issued, presented and verified by the PyPI package sd-jwt.
 
-    pip install -r requirements.txt && python make.py > python.json
+    python make.py > python.json
+    python make.py read < python.json    verifies the tokens again, whose keys and salts are random
+
+Needs sd-jwt (made with 0.10.4).
 """
 
 import json
+import sys
 
 from jwcrypto.jwk import JWK
 from sd_jwt.common import SDObj
@@ -35,17 +39,26 @@ CASES = [
     ("some claims are disclosed, among decoys", {"nested": True, "list": [True]}, True, False),
     ("a key is bound", {"given_name": True}, True, True),
 ]
+# The nonce and the verifier that a bound key signs for.
+BINDING, NO_BINDING = ("n-1", "https://verifier.example"), (None, None)
 
 
 def made(name, shown, decoys, binds):
     header = {"typ": "example+sd-jwt", "kid": "issuer-1"}
     issued = SDJWTIssuer(CLAIMS, ISSUER, HOLDER if binds else None, add_decoy_claims=decoys, extra_header_parameters=header)
     holder = SDJWTHolder(issued.sd_jwt_issuance)
-    nonce, aud = ("n-1", "https://verifier.example") if binds else (None, None)
-    holder.create_presentation(shown, nonce, aud, HOLDER if binds else None)
-    token = holder.sd_jwt_presentation
-    claims = SDJWTVerifier(token, lambda issuer, header: ISSUER, aud, nonce).get_verified_payload()
-    return {"name": name, "token": token, "key": ISSUER.export_public(as_dict=True), "claims": claims}
+    holder.create_presentation(shown, *(BINDING if binds else NO_BINDING), HOLDER if binds else None)
+    return read(name, holder.sd_jwt_presentation, ISSUER.export_public(as_dict=True))
 
 
-print(json.dumps([made(*case) for case in CASES], indent=1))
+def read(name, token, key):
+    nonce, aud = NO_BINDING if token.endswith("~") else BINDING
+    claims = SDJWTVerifier(token, lambda issuer, header: JWK(**key), aud, nonce).get_verified_payload()
+    return {"name": name, "token": token, "key": key, "claims": claims}
+
+
+if sys.argv[1:] == ["read"]:
+    cases = [read(case["name"], case["token"], case["key"]) for case in json.load(sys.stdin)]
+else:
+    cases = [made(*case) for case in CASES]
+print(json.dumps(cases, indent=1))

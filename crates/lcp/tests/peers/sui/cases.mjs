@@ -5,7 +5,7 @@
 // `built`: transactions of the library's builder, and the pure inputs that no command uses. `types`: types to put into a call,
 // between the bytes of the transaction before and after, and whether the library writes the transaction that it reads as it was.
 //
-// Needs @mysten/sui (made with 2.33.1): npm install, beside package.json.
+// Needs @mysten/sui (made with 2.33.1): npm install, in the folder above.
 
 import { bcs } from "@mysten/sui/bcs";
 import { Inputs, Transaction } from "@mysten/sui/transactions";

@@ -1,12 +1,12 @@
 // Writes cases.json: Tempo's bytes as the public libraries make them (ox, and mppx for the parts of MPP that stand on
 // Tempo). The unit tests of wire/tempo and of mpp/attribution.rs read it.
 //
-//   npm install --legacy-peer-deps && node cases.mjs > cases.json
+//   node cases.mjs > cases.json    (after npm install --legacy-peer-deps in the folder above)
 import { Hash, Hex, P256, PublicKey, Address, Secp256k1, WebAuthnP256 } from "ox";
 import { Channel, KeyAuthorization, SignatureEnvelope, TxEnvelopeTempo } from "ox/tempo";
 // Not among the package's exports.
-import * as Attribution from "./node_modules/mppx/dist/tempo/Attribution.js";
-import * as LegacyChannel from "./node_modules/mppx/dist/tempo/legacy/session/Channel.js";
+import * as Attribution from "../node_modules/mppx/dist/tempo/Attribution.js";
+import * as LegacyChannel from "../node_modules/mppx/dist/tempo/legacy/session/Channel.js";
 
 const key = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 const accessKey = "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d";
