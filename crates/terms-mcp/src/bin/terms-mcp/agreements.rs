@@ -232,7 +232,8 @@ struct Clock(Arc<Waits>);
 #[derive(Default)]
 struct Waits {
     elapsed: AtomicU64,
-    waits: Mutex<Vec<u64>>,
+    /// The waits.
+    seconds: Mutex<Vec<u64>>,
     /// Waiting does not end.
     stands: bool,
     waiting: Notify,
@@ -244,7 +245,7 @@ impl Clock {
     }
 
     fn waits(&self) -> Vec<u64> {
-        self.0.waits.lock().unwrap().clone()
+        self.0.seconds.lock().unwrap().clone()
     }
 }
 
@@ -258,7 +259,7 @@ impl Env for Clock {
     }
 
     async fn sleep(&self, duration: Duration) {
-        self.0.waits.lock().unwrap().push(duration.as_secs());
+        self.0.seconds.lock().unwrap().push(duration.as_secs());
         self.0.waiting.notify_one();
         if self.0.stands {
             std::future::pending::<()>().await;
