@@ -10,7 +10,7 @@ use conformance::{guide, oracle, pairings, replay};
 use lexopt::prelude::*;
 
 const USAGE: &str = "\
-Usage: conformance replay DIR... [--pairing PREFIX]... [--filter TEXT] [--built] [--mcp] [--show N]
+Usage: conformance replay DIR... [--pairing PREFIX]... [--filter TEXT] [--mcp] [--show N]
        conformance oracle --seed S --rows N [--from DIR] [--cache DIR] [the options of replay]
        conformance pairings
 
@@ -22,7 +22,6 @@ pairings writes the README's table of pairings and docs/pairings.md, from the re
 
   --pairing PREFIX  only rows whose pairing starts so; may be repeated
   --filter TEXT     only rows whose id holds this text
-  --built           only rows that ask for a pairing that is built
   --mcp             run each row through the MCP server, over in-memory stdio
   --show N          print the first difference of at most N failing rows (default 20)
   --seed S          what the mutants are drawn from: the same seed and rows give the same mutants

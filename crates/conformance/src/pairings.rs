@@ -16,11 +16,10 @@ pub fn written_into(readme: &str) -> Option<String> {
 
 fn table() -> String {
     let yes = |answer| if answer { "yes" } else { "no" };
-    let mut table = String::from("| rail | pairing | built | buyer signs H | agreement payment first |\n| --- | --- | --- | --- | --- |\n");
+    let mut table = String::from("| rail | pairing | buyer signs H | agreement payment first |\n| --- | --- | --- | --- |\n");
     for entry in &PAIRINGS {
-        let built = yes(entry.pairing.is_some());
         // Writing to a string does not fail.
-        let _ = writeln!(table, "| {} | `{}` | {built} | {} | {} |", entry.rail, entry.id, yes(entry.buyer_signs_h), yes(entry.agreement_first));
+        let _ = writeln!(table, "| {} | `{}` | {} | {} |", entry.rail, entry.id, yes(entry.buyer_signs_h), yes(entry.agreement_first));
     }
     table
 }

@@ -164,7 +164,7 @@ pub fn document(data: &[u8]) {
         .with("finalHeight", "165000000")
         .with("params", algorand_params);
     let h = lcp::ConfirmedHash::rehash(ATR);
-    for pairing in registry::PAIRINGS.iter().filter_map(|entry| entry.pairing) {
+    for pairing in registry::PAIRINGS.iter().map(|entry| entry.pairing) {
         let Ok(advertised) = pairing.read(&document) else { continue };
         assert!(link::is_https(&advertised.link), "{}", advertised.link);
         let accounts = advertised
@@ -193,7 +193,7 @@ pub fn document(data: &[u8]) {
 /// A presented payment is read by every pairing, its channel too; the gate checks and opens only what it reads H from.
 pub fn payment(data: &[u8]) {
     let Ok(payment) = json::parse_bytes(data, json::MAX_DEPTH) else { return };
-    for pairing in registry::PAIRINGS.iter().filter_map(|entry| entry.pairing) {
+    for pairing in registry::PAIRINGS.iter().map(|entry| entry.pairing) {
         let _ = pairing.bound(&payment, None);
         if let Some(channel) = pairing.channel() {
             let _ = (channel.kind(&payment), channel.reference(&payment, None));

@@ -16,8 +16,6 @@ pub struct Selection {
     pub pairings: Vec<String>,
     /// Only rows whose id holds this text.
     pub filter: Option<String>,
-    /// Only rows that ask for a pairing that is built.
-    pub built: bool,
     /// Whether to run the rows through the MCP server.
     pub mcp: bool,
     /// How many failing rows to print.
@@ -26,7 +24,7 @@ pub struct Selection {
 
 impl Default for Selection {
     fn default() -> Self {
-        Self { pairings: Vec::new(), filter: None, built: false, mcp: false, show: 20 }
+        Self { pairings: Vec::new(), filter: None, mcp: false, show: 20 }
     }
 }
 
@@ -36,7 +34,6 @@ impl Selection {
         match name {
             "pairing" => self.pairings.push(parser.value()?.string()?),
             "filter" => self.filter = Some(parser.value()?.string()?),
-            "built" => self.built = true,
             "mcp" => self.mcp = true,
             "show" => self.show = parser.value()?.parse()?,
             _ => return Err(lexopt::Error::UnexpectedOption(format!("--{name}"))),
@@ -46,7 +43,6 @@ impl Selection {
 
     fn takes(&self, row: &Row) -> bool {
         (self.pairings.is_empty() || self.pairings.iter().any(|prefix| row.pairing().starts_with(prefix.as_str())))
-            && !(self.built && row.asks_for_an_unbuilt_pairing())
             && self.filter.as_ref().is_none_or(|text| row.id().contains(text.as_str()))
     }
 }

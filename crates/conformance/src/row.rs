@@ -56,12 +56,6 @@ impl Row {
         self.argument("pairing").and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// Whether the pairing that is asked for, or the row's own, is one that the registry lists without a build.
-    pub fn asks_for_an_unbuilt_pairing(&self) -> bool {
-        let unbuilt = |id: &str| lcp::registry::entry(id).is_some_and(|entry| entry.pairing.is_none());
-        unbuilt(self.pairing()) || unbuilt(self.pairing_argument())
-    }
-
     /// Whether no argument stands for a long value.
     pub fn has_plain_arguments(&self) -> bool {
         self.get("args").and_then(Value::as_object).is_some_and(|args| args.iter().all(|(_, value)| repeated(value).is_none()))

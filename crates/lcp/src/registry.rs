@@ -13,8 +13,8 @@ pub struct Entry {
     pub buyer_signs_h: bool,
     /// Whether an agreement payment is made first.
     pub agreement_first: bool,
-    /// The pairing, once it is built here.
-    pub pairing: Option<&'static dyn Pairing>,
+    /// The pairing.
+    pub pairing: &'static dyn Pairing,
 }
 
 impl std::fmt::Debug for Entry {
@@ -23,95 +23,90 @@ impl std::fmt::Debug for Entry {
     }
 }
 
-/// The entry of a pairing id.
-pub fn entry(id: &str) -> Option<&'static Entry> {
-    PAIRINGS.iter().find(|entry| entry.id == id)
-}
-
-/// The built pairing of that id.
+/// The pairing of that id.
 pub fn pairing(id: &str) -> Option<&'static dyn Pairing> {
-    entry(id)?.pairing
+    PAIRINGS.iter().find(|entry| entry.id == id).map(|entry| entry.pairing)
 }
 
-/// The built x402 pairings in the order in which an agreement's option is tried on them.
+/// The x402 pairings in the order in which an agreement's option is tried on them.
 pub fn agreement_pairings() -> impl Iterator<Item = &'static dyn Pairing> {
     AGREEMENT_ORDER.iter().filter_map(|id| pairing(id))
 }
 
-const fn row(id: &'static str, rail: &'static str, buyer_signs_h: bool, agreement_first: bool, pairing: Option<&'static dyn Pairing>) -> Entry {
+const fn row(id: &'static str, rail: &'static str, buyer_signs_h: bool, agreement_first: bool, pairing: &'static dyn Pairing) -> Entry {
     Entry { id, rail, buyer_signs_h, agreement_first, pairing }
 }
 
-/// Every pairing the tools accept. One that is not built yet is declined `pairing-not-supported`.
+/// Every pairing the tools accept.
 #[rustfmt::skip]
 pub static PAIRINGS: [Entry; 67] = [
-    row("mpp/charge/evm/authorization", "EVM", true, false, Some(&pairings::mpp::charge::evm::authorization::PAIRING)),
-    row("mpp/charge/evm/hash", "EVM", false, true, Some(&pairings::mpp::charge::evm::hash::PAIRING)),
-    row("mpp/charge/evm/permit2", "EVM", true, false, Some(&pairings::mpp::charge::evm::permit2::PAIRING)),
-    row("mpp/charge/evm/transaction", "EVM", false, true, Some(&pairings::mpp::charge::evm::transaction::PAIRING)),
-    row("mpp/charge/usdc/evm", "EVM", true, false, Some(&pairings::mpp::charge::usdc::evm::PAIRING)),
-    row("mpp/charge/usdc/gateway", "EVM", true, false, Some(&pairings::mpp::charge::usdc::gateway::PAIRING)),
-    row("mpp/session/evm", "EVM", true, false, Some(&pairings::mpp::session::evm::PAIRING)),
-    row("x402/auth-capture/eip155/eip3009", "EVM", true, false, Some(&pairings::x402::auth_capture::eip155::eip3009::PAIRING)),
-    row("x402/auth-capture/eip155/permit2", "EVM", true, false, Some(&pairings::x402::auth_capture::eip155::permit2::PAIRING)),
-    row("x402/batch-settlement/eip155", "EVM", true, false, Some(&pairings::x402::batch_settlement::eip155::PAIRING)),
-    row("x402/exact/eip155/eip3009", "EVM", true, false, Some(&pairings::x402::exact::eip155::eip3009::PAIRING)),
-    row("x402/exact/eip155/erc7710", "EVM", false, true, Some(&pairings::x402::exact::eip155::erc7710::PAIRING)),
-    row("x402/exact/eip155/erc7710-salt", "EVM", true, false, Some(&pairings::x402::exact::eip155::erc7710_salt::PAIRING)),
-    row("x402/exact/eip155/permit2", "EVM", true, false, Some(&pairings::x402::exact::eip155::permit2::PAIRING)),
-    row("x402/upto/eip155/permit2", "EVM", true, false, Some(&pairings::x402::upto::eip155::permit2::PAIRING)),
-    row("mpp/charge/tempo/memo", "Tempo", false, false, Some(&pairings::mpp::charge::tempo::memo::PAIRING)),
-    row("mpp/charge/tempo/push", "Tempo", false, false, Some(&pairings::mpp::charge::tempo::push::PAIRING)),
-    row("mpp/session/tempo", "Tempo", true, false, Some(&pairings::mpp::session::tempo::PAIRING)),
-    row("mpp/subscription/tempo", "Tempo", true, false, Some(&pairings::mpp::subscription::tempo::PAIRING)),
-    row("mpp/charge/solana", "Solana", true, false, Some(&pairings::mpp::charge::solana::PAIRING)),
-    row("mpp/charge/usdc/solana", "Solana", true, false, Some(&pairings::mpp::charge::usdc::solana::PAIRING)),
-    row("mpp/session/solana", "Solana", false, false, Some(&pairings::mpp::session::solana::PAIRING)),
-    row("x402/batch-settlement/solana", "Solana", true, false, Some(&pairings::x402::batch_settlement::solana::PAIRING)),
-    row("x402/exact/solana", "Solana", true, false, Some(&pairings::x402::exact::solana::PAIRING)),
-    row("x402/upto/solana", "Solana", true, false, Some(&pairings::x402::upto::solana::PAIRING)),
-    row("mpp/charge/stellar", "Stellar", false, false, Some(&pairings::mpp::charge::stellar::PAIRING)),
-    row("x402/exact/stellar", "Stellar", false, false, Some(&pairings::x402::exact::stellar::PAIRING)),
-    row("mpp/charge/xrpl", "XRP Ledger", true, false, Some(&pairings::mpp::charge::xrpl::PAIRING)),
-    row("mpp/session/xrpl", "XRP Ledger", true, false, Some(&pairings::mpp::session::xrpl::PAIRING)),
-    row("x402/exact/xrpl", "XRP Ledger", true, false, Some(&pairings::x402::exact::xrpl::PAIRING)),
-    row("mpp/charge/hedera", "Hedera", false, false, Some(&pairings::mpp::charge::hedera::PAIRING)),
-    row("mpp/session/hedera", "Hedera", true, false, Some(&pairings::mpp::session::hedera::PAIRING)),
-    row("x402/exact/hedera", "Hedera", true, false, Some(&pairings::x402::exact::hedera::PAIRING)),
-    row("x402/exact/hedera/transfer-executor", "Hedera", false, true, Some(&pairings::x402::exact::hedera::transfer_executor::PAIRING)),
-    row("x402/exact/algorand", "Algorand", true, false, Some(&pairings::x402::exact::algorand::PAIRING)),
-    row("x402/exact/aptos", "Aptos", false, true, Some(&pairings::x402::exact::aptos::PAIRING)),
-    row("x402/exact/sui", "Sui", true, false, Some(&pairings::x402::exact::sui::PAIRING)),
-    row("mpp/charge/nearintents", "NEAR", false, true, Some(&pairings::mpp::charge::nearintents::PAIRING)),
-    row("x402/exact/near", "NEAR", true, false, Some(&pairings::x402::exact::near::PAIRING)),
-    row("x402/exact/starknet", "Starknet", true, false, Some(&pairings::x402::exact::starknet::PAIRING)),
-    row("x402/exact/polkadot/lcp-assets-remark", "Polkadot", true, false, Some(&pairings::x402::exact::polkadot::lcp_assets_remark::PAIRING)),
-    row("x402/exact/tron/lcp-trc20-memo", "TRON", true, false, Some(&pairings::x402::exact::tron::lcp_trc20_memo::PAIRING)),
-    row("x402/exact/tvm", "TON", true, false, Some(&pairings::x402::exact::tvm::PAIRING)),
-    row("x402/exact/cardano", "Cardano", true, false, Some(&pairings::x402::exact::cardano::PAIRING)),
-    row("x402/exact/casper", "Casper", true, false, Some(&pairings::x402::exact::casper::PAIRING)),
-    row("x402/exact/ccd", "Concordium", true, false, Some(&pairings::x402::exact::ccd::PAIRING)),
-    row("mpp/charge/usdc/stacks", "Stacks", true, false, Some(&pairings::mpp::charge::usdc::stacks::PAIRING)),
-    row("mpp/charge/lightning", "Lightning", false, true, Some(&pairings::mpp::charge::lightning::PAIRING)),
-    row("mpp/session/lightning", "Lightning", false, true, Some(&pairings::mpp::session::lightning::PAIRING)),
-    row("x402/exact/lnbtc", "Lightning", false, true, Some(&pairings::x402::exact::lnbtc::PAIRING)),
-    row("x402/exact/lnbtc/invoice-named", "Lightning", false, true, Some(&pairings::x402::exact::lnbtc::invoice_named::PAIRING)),
-    row("x402/batch-settlement/cloudflare", "Cloudflare", true, true, Some(&pairings::x402::batch_settlement::cloudflare::PAIRING)),
-    row("card/mastercard-vi/autonomous", "Card", true, true, Some(&pairings::card::mastercard_vi::autonomous::PAIRING)),
-    row("card/mastercard-vi/immediate", "Card", true, true, Some(&pairings::card::mastercard_vi::immediate::PAIRING)),
-    row("card/seller-reference", "Card", false, true, Some(&pairings::card::seller_reference::PAIRING)),
-    row("card/visa-tap", "Card", true, true, Some(&pairings::card::visa_tap::PAIRING)),
-    row("mpp/charge/card", "Card", false, true, Some(&pairings::mpp::charge::card::PAIRING)),
-    row("mpp/charge/stripe", "Stripe", false, true, Some(&pairings::mpp::charge::stripe::PAIRING)),
-    row("mpp/subscription/stripe", "Stripe", false, true, Some(&pairings::mpp::subscription::stripe::PAIRING)),
-    row("ap2/checkout-mandate", "Mandate", true, true, Some(&pairings::ap2::checkout_mandate::PAIRING)),
-    row("ucp/booking/ap2-mandate", "Mandate", true, true, Some(&pairings::ucp::booking::ap2_mandate::PAIRING)),
-    row("ucp/checkout/ap2-mandate", "Mandate", true, true, Some(&pairings::ucp::checkout::ap2_mandate::PAIRING)),
-    row("ack/payment-request", "Checkout", false, true, Some(&pairings::ack::payment_request::PAIRING)),
-    row("acp/checkout/delegated", "Checkout", false, true, Some(&pairings::acp::checkout::delegated::PAIRING)),
-    row("acp/checkout/undelegated", "Checkout", false, true, Some(&pairings::acp::checkout::undelegated::PAIRING)),
-    row("ucp/booking/unsigned", "Checkout", false, true, Some(&pairings::ucp::booking::unsigned::PAIRING)),
-    row("ucp/checkout/unsigned", "Checkout", false, true, Some(&pairings::ucp::checkout::unsigned::PAIRING)),
+    row("mpp/charge/evm/authorization", "EVM", true, false, &pairings::mpp::charge::evm::authorization::PAIRING),
+    row("mpp/charge/evm/hash", "EVM", false, true, &pairings::mpp::charge::evm::hash::PAIRING),
+    row("mpp/charge/evm/permit2", "EVM", true, false, &pairings::mpp::charge::evm::permit2::PAIRING),
+    row("mpp/charge/evm/transaction", "EVM", false, true, &pairings::mpp::charge::evm::transaction::PAIRING),
+    row("mpp/charge/usdc/evm", "EVM", true, false, &pairings::mpp::charge::usdc::evm::PAIRING),
+    row("mpp/charge/usdc/gateway", "EVM", true, false, &pairings::mpp::charge::usdc::gateway::PAIRING),
+    row("mpp/session/evm", "EVM", true, false, &pairings::mpp::session::evm::PAIRING),
+    row("x402/auth-capture/eip155/eip3009", "EVM", true, false, &pairings::x402::auth_capture::eip155::eip3009::PAIRING),
+    row("x402/auth-capture/eip155/permit2", "EVM", true, false, &pairings::x402::auth_capture::eip155::permit2::PAIRING),
+    row("x402/batch-settlement/eip155", "EVM", true, false, &pairings::x402::batch_settlement::eip155::PAIRING),
+    row("x402/exact/eip155/eip3009", "EVM", true, false, &pairings::x402::exact::eip155::eip3009::PAIRING),
+    row("x402/exact/eip155/erc7710", "EVM", false, true, &pairings::x402::exact::eip155::erc7710::PAIRING),
+    row("x402/exact/eip155/erc7710-salt", "EVM", true, false, &pairings::x402::exact::eip155::erc7710_salt::PAIRING),
+    row("x402/exact/eip155/permit2", "EVM", true, false, &pairings::x402::exact::eip155::permit2::PAIRING),
+    row("x402/upto/eip155/permit2", "EVM", true, false, &pairings::x402::upto::eip155::permit2::PAIRING),
+    row("mpp/charge/tempo/memo", "Tempo", false, false, &pairings::mpp::charge::tempo::memo::PAIRING),
+    row("mpp/charge/tempo/push", "Tempo", false, false, &pairings::mpp::charge::tempo::push::PAIRING),
+    row("mpp/session/tempo", "Tempo", true, false, &pairings::mpp::session::tempo::PAIRING),
+    row("mpp/subscription/tempo", "Tempo", true, false, &pairings::mpp::subscription::tempo::PAIRING),
+    row("mpp/charge/solana", "Solana", true, false, &pairings::mpp::charge::solana::PAIRING),
+    row("mpp/charge/usdc/solana", "Solana", true, false, &pairings::mpp::charge::usdc::solana::PAIRING),
+    row("mpp/session/solana", "Solana", false, false, &pairings::mpp::session::solana::PAIRING),
+    row("x402/batch-settlement/solana", "Solana", true, false, &pairings::x402::batch_settlement::solana::PAIRING),
+    row("x402/exact/solana", "Solana", true, false, &pairings::x402::exact::solana::PAIRING),
+    row("x402/upto/solana", "Solana", true, false, &pairings::x402::upto::solana::PAIRING),
+    row("mpp/charge/stellar", "Stellar", false, false, &pairings::mpp::charge::stellar::PAIRING),
+    row("x402/exact/stellar", "Stellar", false, false, &pairings::x402::exact::stellar::PAIRING),
+    row("mpp/charge/xrpl", "XRP Ledger", true, false, &pairings::mpp::charge::xrpl::PAIRING),
+    row("mpp/session/xrpl", "XRP Ledger", true, false, &pairings::mpp::session::xrpl::PAIRING),
+    row("x402/exact/xrpl", "XRP Ledger", true, false, &pairings::x402::exact::xrpl::PAIRING),
+    row("mpp/charge/hedera", "Hedera", false, false, &pairings::mpp::charge::hedera::PAIRING),
+    row("mpp/session/hedera", "Hedera", true, false, &pairings::mpp::session::hedera::PAIRING),
+    row("x402/exact/hedera", "Hedera", true, false, &pairings::x402::exact::hedera::PAIRING),
+    row("x402/exact/hedera/transfer-executor", "Hedera", false, true, &pairings::x402::exact::hedera::transfer_executor::PAIRING),
+    row("x402/exact/algorand", "Algorand", true, false, &pairings::x402::exact::algorand::PAIRING),
+    row("x402/exact/aptos", "Aptos", false, true, &pairings::x402::exact::aptos::PAIRING),
+    row("x402/exact/sui", "Sui", true, false, &pairings::x402::exact::sui::PAIRING),
+    row("mpp/charge/nearintents", "NEAR", false, true, &pairings::mpp::charge::nearintents::PAIRING),
+    row("x402/exact/near", "NEAR", true, false, &pairings::x402::exact::near::PAIRING),
+    row("x402/exact/starknet", "Starknet", true, false, &pairings::x402::exact::starknet::PAIRING),
+    row("x402/exact/polkadot/lcp-assets-remark", "Polkadot", true, false, &pairings::x402::exact::polkadot::lcp_assets_remark::PAIRING),
+    row("x402/exact/tron/lcp-trc20-memo", "TRON", true, false, &pairings::x402::exact::tron::lcp_trc20_memo::PAIRING),
+    row("x402/exact/tvm", "TON", true, false, &pairings::x402::exact::tvm::PAIRING),
+    row("x402/exact/cardano", "Cardano", true, false, &pairings::x402::exact::cardano::PAIRING),
+    row("x402/exact/casper", "Casper", true, false, &pairings::x402::exact::casper::PAIRING),
+    row("x402/exact/ccd", "Concordium", true, false, &pairings::x402::exact::ccd::PAIRING),
+    row("mpp/charge/usdc/stacks", "Stacks", true, false, &pairings::mpp::charge::usdc::stacks::PAIRING),
+    row("mpp/charge/lightning", "Lightning", false, true, &pairings::mpp::charge::lightning::PAIRING),
+    row("mpp/session/lightning", "Lightning", false, true, &pairings::mpp::session::lightning::PAIRING),
+    row("x402/exact/lnbtc", "Lightning", false, true, &pairings::x402::exact::lnbtc::PAIRING),
+    row("x402/exact/lnbtc/invoice-named", "Lightning", false, true, &pairings::x402::exact::lnbtc::invoice_named::PAIRING),
+    row("x402/batch-settlement/cloudflare", "Cloudflare", true, true, &pairings::x402::batch_settlement::cloudflare::PAIRING),
+    row("card/mastercard-vi/autonomous", "Card", true, true, &pairings::card::mastercard_vi::autonomous::PAIRING),
+    row("card/mastercard-vi/immediate", "Card", true, true, &pairings::card::mastercard_vi::immediate::PAIRING),
+    row("card/seller-reference", "Card", false, true, &pairings::card::seller_reference::PAIRING),
+    row("card/visa-tap", "Card", true, true, &pairings::card::visa_tap::PAIRING),
+    row("mpp/charge/card", "Card", false, true, &pairings::mpp::charge::card::PAIRING),
+    row("mpp/charge/stripe", "Stripe", false, true, &pairings::mpp::charge::stripe::PAIRING),
+    row("mpp/subscription/stripe", "Stripe", false, true, &pairings::mpp::subscription::stripe::PAIRING),
+    row("ap2/checkout-mandate", "Mandate", true, true, &pairings::ap2::checkout_mandate::PAIRING),
+    row("ucp/booking/ap2-mandate", "Mandate", true, true, &pairings::ucp::booking::ap2_mandate::PAIRING),
+    row("ucp/checkout/ap2-mandate", "Mandate", true, true, &pairings::ucp::checkout::ap2_mandate::PAIRING),
+    row("ack/payment-request", "Checkout", false, true, &pairings::ack::payment_request::PAIRING),
+    row("acp/checkout/delegated", "Checkout", false, true, &pairings::acp::checkout::delegated::PAIRING),
+    row("acp/checkout/undelegated", "Checkout", false, true, &pairings::acp::checkout::undelegated::PAIRING),
+    row("ucp/booking/unsigned", "Checkout", false, true, &pairings::ucp::booking::unsigned::PAIRING),
+    row("ucp/checkout/unsigned", "Checkout", false, true, &pairings::ucp::checkout::unsigned::PAIRING),
 ];
 
 /// The order in which an agreement's option is tried.
@@ -158,9 +153,8 @@ mod tests {
     fn ids_are_unique_and_rows_agree_with_their_pairings() {
         assert_eq!(PAIRINGS.iter().map(|entry| entry.id).collect::<HashSet<_>>().len(), 67);
         for entry in &PAIRINGS {
-            let Some(pairing) = entry.pairing else { continue };
-            assert_eq!(pairing.id(), entry.id);
-            assert_eq!(pairing.public_proof(), !entry.agreement_first, "{}", entry.id);
+            assert_eq!(entry.pairing.id(), entry.id);
+            assert_eq!(entry.pairing.public_proof(), !entry.agreement_first, "{}", entry.id);
         }
     }
 

@@ -122,7 +122,7 @@ fn bytes(value: &Value) -> Option<Vec<u8>> {
 }
 
 fn pairing(value: &Value) -> Option<&'static str> {
-    registry::entry(value.as_str()?).map(|entry| entry.id)
+    registry::pairing(value.as_str()?).map(lcp::Pairing::id)
 }
 
 impl Kind {
