@@ -186,6 +186,29 @@ mod tests {
         }
     }
 
+    /// What Concordium's own SDK signs, and what it reads of it.
+    #[test]
+    fn transactions_of_the_sdk() {
+        let sdk = json::parse(include_str!("../../tests/peers/concordium/transactions.json"), json::MAX_DEPTH).unwrap();
+        let list = |name: &str| sdk.get(name).unwrap().as_array().unwrap();
+        for case in list("made") {
+            match memo(case.get("transaction").unwrap()) {
+                Err(refusal) => assert_eq!(case.get("refusal"), Some(&refusal.code().into()), "{case:?}"),
+                Ok(memo) => {
+                    assert_eq!(memo, bytes(text(case, "memo")));
+                    assert_eq!(memo_text(&memo).as_deref(), Ok(text(case, "text")));
+                    assert_eq!(text_memo(text(case, "text")), Some(memo));
+                }
+            }
+        }
+        for case in list("addresses") {
+            assert_eq!(case.get("isAddress"), Some(&is_address(text(case, "text")).into()), "{case:?}");
+        }
+        let written = text_memo(text(&sdk, "text")).unwrap();
+        assert_eq!(written, bytes(text(&sdk, "memo")));
+        assert_eq!(token_form(&written), Some(bytes(text(&sdk, "tokenForm"))));
+    }
+
     #[test]
     fn refusals() {
         let payload = || transfer("000100");

@@ -140,6 +140,27 @@ mod tests {
         }
     }
 
+    /// Concordium's own SDK makes of each request a transaction, in which it reads what was asked for, and we read H.
+    #[test]
+    fn the_sdk_reads_the_requests() {
+        let requests = json::lines(include_str!("../../../../tests/peers/concordium/requests.jsonl"));
+        let sdk = json::parse(include_str!("../../../../tests/peers/concordium/transactions.json"), json::MAX_DEPTH).unwrap();
+        let answers = sdk.get("asked").unwrap().as_array().unwrap();
+        assert_eq!(requests.len(), answers.len());
+        let sponsor = "3CoWrsRbVeLnuzX7VCFrkEQ2YxXbWoZVtUiD2GSenaRD7qjBZV";
+        for ((request, answer), asset) in requests.iter().zip(answers).zip(["CCD", "EURR"]) {
+            let option = option().with("asset", asset).with("extra", Object::new().with("feePayer", sponsor));
+            let unsigned = build(&PAIRING, &choice(&option, ACCOUNT).unwrap()).unwrap();
+            assert_eq!(unsigned.request().unwrap().as_ref(), Some(request));
+            assert_eq!(answer.get("text"), Some(&h().lcp_string().into()));
+            for name in ["sponsor", "expiresBy", "toAddress", "asset", "amount"] {
+                assert_eq!(answer.get(name), request.get(name), "{name}");
+            }
+            let payment = signed(&*unsigned, answer.get("transaction").unwrap().clone());
+            assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+        }
+    }
+
     #[test]
     fn a_memo_has_one_form() {
         let unsigned = build(&PAIRING, &choice(&option(), ACCOUNT).unwrap()).unwrap();
