@@ -217,14 +217,18 @@ mod tests {
         wire::ton::{decode, encode, jetton, wallet},
     };
 
-    /// As pytoniq-core 0.2.1 makes a payment, from the comment up to the delivered message.
+    /// As pytoniq-core 0.2.1 makes a payment, and @ton/core 0.63.1 reads it, from the comment up to the delivered message.
     #[test]
     fn the_library_makes_the_same_payments() {
         let cases = json::parse(include_str!("../../../tests/peers/ton/cases.json"), 8).unwrap();
         let text = |of: &Value, name: &str| of.get(name).unwrap().as_str().unwrap().to_owned();
         let comment = jetton::comment(&text(&cases, "comment")).unwrap();
         let signature: wallet::Signature = encoding::from_bare_hex(&text(&cases, "signature")).unwrap().try_into().unwrap();
-        for case in cases.get("payments").unwrap().as_array().unwrap() {
+        let ours = json::lines(include_str!("../../../tests/peers/ton/settlements.jsonl"));
+        let other = json::parse(include_str!("../../../tests/peers/ton/bags.json"), 8).unwrap();
+        let other = other.get("settlements").unwrap().as_array().unwrap();
+        assert_eq!((ours.len(), other.len()), (3, 3));
+        for ((case, ours), other) in cases.get("payments").unwrap().as_array().unwrap().iter().zip(&ours).zip(other) {
             let address = |name| Address::of(case.as_object().unwrap(), name);
             let amount = |name| encoding::uint128(&text(case, name)).unwrap();
             let number = |name| u32::try_from(case.get(name).unwrap().as_safe_unsigned().unwrap()).unwrap();
@@ -254,12 +258,24 @@ mod tests {
             let init = case.get("stateInit").and_then(Value::as_str).map(|bag| decode(&encoding::from_bare_hex(bag).unwrap()).unwrap());
             let wallet = address("wallet").unwrap();
             assert!(init.as_ref().is_none_or(|init| StateInit::read(init).unwrap().makes(init, &wallet.hash)));
+            let has_init = init.is_some();
             let settlement = Outgoing { destination: wallet, value: 0, bounce: false, init, body: request.signed(&signature).unwrap() };
             let settlement = settlement.build().unwrap();
             assert_eq!(encoding::bare_hex(&settlement.hash()), text(case, "settlementHash"));
             assert_eq!(decode(&encoding::from_bare_hex(&text(case, "settlement")).unwrap()), Ok(settlement.clone()));
 
-            let read = decode(&encode(&settlement)).unwrap();
+            let written = encode(&settlement);
+            assert_eq!(encoding::bare_hex(&written), text(ours, "bag"));
+            for name in ["wallet", "payee", "jettonWallet", "response", "amount", "forward", "attached", "walletId", "validUntil", "seqno"] {
+                assert_eq!(other.get(name), case.get(name), "{name}");
+            }
+            for name in ["comment", "signature"] {
+                assert_eq!(text(other, name), text(&cases, name));
+            }
+            assert_eq!(other.get("hasInit"), Some(&has_init.into()));
+            assert_eq!(other.get("mode"), Some(&3u32.into()));
+
+            let read = decode(&written).unwrap();
             let delivered = Message::read(&read).unwrap();
             assert_eq!((delivered.source, delivered.destination), (None, wallet));
             let (mode, sent) = wallet::sent(delivered.body).unwrap();
