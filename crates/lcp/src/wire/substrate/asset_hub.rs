@@ -73,11 +73,24 @@ mod tests {
         for address in list("addresses") {
             assert_eq!(AccountId::parse(address.as_str().unwrap()), Some(key.into()));
         }
-        let remark = text(&cases, "remark");
+    }
+
+    /// As the public library makes them from Asset Hub's metadata, and reads them.
+    #[test]
+    fn the_library_makes_the_same_calls() {
+        let library = json::parse(include_str!("../../../tests/peers/substrate/extrinsics.json"), json::MAX_DEPTH).unwrap();
+        let text = |of: &Value, name: &str| of.get(name).unwrap().as_str().unwrap().to_owned();
+        let list = |name: &str| library.get(name).unwrap().as_array().unwrap().to_vec();
         for case in list("calls") {
             let [asset, amount] = ["asset", "amount"].map(|name| text(&case, name).parse::<u128>().unwrap());
-            let call = TransferWithRemark { asset: asset.try_into().unwrap(), to: key.into(), amount, remark: remark.as_bytes() };
-            assert_eq!(encoding::hex(&call.encode()), text(&case, "call"));
+            let (to, remark) = (AccountId::parse(&text(&case, "to")).unwrap(), text(&case, "remark"));
+            let call = TransferWithRemark { asset: asset.try_into().unwrap(), to, amount, remark: remark.as_bytes() };
+            let made = encoding::from_hex(&text(&case, "call")).unwrap();
+            assert_eq!(call.encode(), made);
+            assert_eq!(TransferWithRemark::decode(&made), Some(call));
+        }
+        for case in list("others") {
+            assert_eq!(TransferWithRemark::decode(&encoding::from_hex(&text(&case, "call")).unwrap()), None, "{case:?}");
         }
     }
 

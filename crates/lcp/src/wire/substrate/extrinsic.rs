@@ -39,6 +39,25 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::{Value, encoding, json};
+
+    /// Signed by the public library with each kind of key, its fee in the chain's coin or in another asset.
+    #[test]
+    fn extrinsics_of_the_library() {
+        let library = json::parse(include_str!("../../../tests/peers/substrate/extrinsics.json"), json::MAX_DEPTH).unwrap();
+        let list = |name: &str| library.get(name).unwrap().as_array().unwrap().to_vec();
+        let bytes = |of: &Value, name: &str| encoding::from_hex(of.get(name).unwrap().as_str().unwrap()).unwrap();
+        for asked in list("asked") {
+            for case in asked.get("extrinsics").unwrap().as_array().unwrap() {
+                let behind = [bytes(case, "extensions"), bytes(&asked, "call")].concat();
+                assert_eq!(behind_signature(&bytes(case, "extrinsic")), Ok(&*behind), "{case:?}");
+            }
+        }
+        for case in list("refused") {
+            let refusal = behind_signature(&bytes(&case, "extrinsic")).unwrap_err();
+            assert_eq!(case.get("refusal"), Some(&refusal.code().into()));
+        }
+    }
 
     fn extrinsic(body: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::new();

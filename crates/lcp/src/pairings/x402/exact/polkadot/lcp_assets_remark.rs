@@ -128,7 +128,7 @@ impl Payload for Signed {
 mod tests {
     use super::*;
     use crate::{
-        Pairing,
+        Pairing, json,
         wire::substrate::compact,
         x402::sample::{Sample, h},
     };
@@ -169,6 +169,31 @@ mod tests {
         let payload = Object::new().with("extrinsic", encoding::hex(&extrinsic(&call()))).with("call", encoding::hex(&call()));
         assert_eq!(payment.get("payload"), Some(&payload.into()));
         assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+    }
+
+    /// The public library reads the call that is asked for by Asset Hub's metadata and signs it, and H is in what it signs.
+    #[test]
+    fn the_library_reads_and_signs_the_call() {
+        let requests = json::lines(include_str!("../../../../../tests/peers/substrate/requests.jsonl"));
+        let library = json::parse(include_str!("../../../../../tests/peers/substrate/extrinsics.json"), json::MAX_DEPTH).unwrap();
+        let asked = library.get("asked").unwrap().as_array().unwrap();
+        let options = [("1337", "1500000"), ("4294967295", "340282366920938463463374607431768211455"), ("0", "1")];
+        assert_eq!((requests.len(), asked.len()), (options.len(), options.len()));
+        for ((request, read), (asset, amount)) in requests.iter().zip(asked).zip(options) {
+            let extrinsics = read.get("extrinsics").unwrap().as_array().unwrap();
+            assert_eq!(extrinsics.len(), 9);
+            for extrinsic in extrinsics {
+                let mut sample = sample(extrinsic.get("extrinsic").unwrap().clone());
+                sample.option = sample.option.with("asset", asset).with("amount", amount);
+                let (ours, payment) = sample.paid(&sample.choice()).unwrap();
+                assert_eq!(ours, *request);
+                assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+                for (name, value) in [("asset", asset), ("amount", amount), ("remark", &h().lcp_string())] {
+                    assert_eq!(read.get(name), Some(&value.into()));
+                }
+                assert_eq!(read.get("to"), sample.option.get("payTo"));
+            }
+        }
     }
 
     #[test]
