@@ -163,4 +163,35 @@ mod tests {
             assert_eq!(paid(&*unsigned, odd), Err(SIGNATURE_MALFORMED));
         }
     }
+
+    /// Aptos's SDK makes transactions of our requests, and reads in our payloads what we read.
+    #[test]
+    fn the_sdk_pays_and_reads() {
+        let ours = json::lines(include_str!("../../../../tests/peers/aptos/ours.jsonl"));
+        let sdk = json::lines(include_str!("../../../../tests/peers/aptos/payments.jsonl"));
+        let list = |of: &Value, name: &str| of.get(name).unwrap().as_array().unwrap().to_vec();
+        let options = [(2u32, "250000"), (255, "18446744073709551615")];
+        assert_eq!((ours.len(), sdk.len()), (options.len(), options.len()));
+        for ((ours, sdk), (chain, amount)) in ours.iter().zip(&sdk).zip(options) {
+            let (asset, to) = (format!("0x{}", "a1".repeat(32)), format!("0x{}", "b2".repeat(32)));
+            let option = option().with("network", format!("aptos:{chain}")).with("amount", amount).with("payTo", &*to);
+            let choice = sample::choose(&PAIRING, &format!("aptos:{chain}:0x1"), option, &Object::new()).unwrap();
+            let unsigned = build(&PAIRING, &choice).unwrap();
+            assert_eq!(Some(&request(&*unsigned)), ours.get("request"));
+            let (answers, payloads, read) = (list(sdk, "answers"), list(ours, "payloads"), list(sdk, "read"));
+            assert_eq!((answers.len(), payloads.len(), read.len()), (2, 2, 2));
+            for ((answer, payload), read) in answers.into_iter().zip(&payloads).zip(&read) {
+                let payment = paid(&*unsigned, answer).unwrap();
+                assert_eq!(payment.get("payload"), Some(payload));
+                let transfer = Transfer::read(payload.get("transaction").and_then(Value::as_text).unwrap()).unwrap();
+                let addresses = [("sender", transfer.sender), ("asset", transfer.asset), ("to", transfer.to)];
+                for (name, address) in addresses {
+                    assert_eq!(read.get(name), Some(&encoding::hex(&address).into()));
+                }
+                assert_eq!((read.get("asset"), read.get("to")), (Some(&asset.as_str().into()), Some(&to.as_str().into())));
+                assert_eq!((transfer.amount.to_string().as_str(), u32::from(transfer.chain_id)), (amount, chain));
+                assert_eq!((read.get("amount"), read.get("chain")), (Some(&amount.into()), Some(&chain.into())));
+            }
+        }
+    }
 }

@@ -215,4 +215,24 @@ mod tests {
         assert_eq!(carried(&encoding::base64(&other).into()), Err(AMBIGUOUS));
         assert_eq!(carried(&encoding::base64(&wire).into()), Ok(h()));
     }
+
+    /// Sui's SDK makes a transaction of our request, and reads in our payload the payment, and H as the one input left unused.
+    #[test]
+    fn the_sdk_pays_and_reads() {
+        let ours = json::lines(include_str!("../../../../tests/peers/sui/ours.jsonl"));
+        let sdk = json::lines(include_str!("../../../../tests/peers/sui/payments.jsonl"));
+        let amounts = ["250000", "18446744073709551615"];
+        assert_eq!((ours.len(), sdk.len()), (amounts.len(), amounts.len()));
+        for ((ours, sdk), amount) in ours.iter().zip(&sdk).zip(amounts) {
+            let option = option().with("amount", amount);
+            let unsigned = build(&PAIRING, &sample::choose(&PAIRING, PAYER, option.clone(), &Object::new()).unwrap()).unwrap();
+            assert_eq!(Some(&request(&*unsigned)), ours.get("request"));
+            let payment = paid(&*unsigned, sdk.get("answer").unwrap().clone()).unwrap();
+            assert_eq!(payment.get("payload"), ours.get("payload"));
+            assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+            let read = sdk.get("read").unwrap();
+            assert_eq!((read.get("to"), read.get("amount")), (option.get("payTo"), option.get("amount")));
+            assert_eq!(read.get("unused"), Some(&vec![Value::from(&h())].into()));
+        }
+    }
 }
