@@ -22,6 +22,8 @@ pub mod link;
 pub mod mpp;
 pub mod pairing;
 mod pairings;
+#[cfg(test)]
+mod peers;
 pub mod refusal;
 pub mod registry;
 mod solana;

@@ -228,6 +228,7 @@ mod tests {
     use crate::{
         json,
         pairing::Pairing,
+        peers,
         x402::sample::{self, build, h, object, paid, request, unserved, with_payload},
     };
 
@@ -400,5 +401,35 @@ mod tests {
         assert_eq!(bound("paymentGroup", vec![entry.clone(); 17].into()), GROUP_TOO_LARGE);
         assert_eq!(bound("paymentGroup", [entry.clone(), 5u32.into()].into()), TXN_MALFORMED);
         assert_eq!(PAIRING.bound(&with_payload(&payment, "paymentGroup", vec![entry; 16]), None), Ok(h()));
+    }
+
+    /// Algorand's SDK signs our requests, and reads in our payloads what was asked for, with the fees that it takes itself.
+    #[test]
+    fn the_sdk_pays_and_reads() {
+        let cases = [(option(), "0"), (option(), "7"), (sponsored(), "0"), (sponsored(), "7")];
+        let unsigned: Vec<_> = cases.iter().map(|(option, per_byte)| built(option.clone(), params(per_byte)).unwrap()).collect();
+        for ((option, per_byte), (payment, read)) in cases.iter().zip(peers::paid("algorand", &unsigned)) {
+            assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+            let read = read.as_array().unwrap();
+            let [payer, seller, fee_payer]: [String; 3] = addresses()[..3].to_vec().try_into().unwrap();
+            let transfer = object("{'type':'axfer','signed':true,'asset':10458941,'amount':2000000}")
+                .with("sender", payer)
+                .with("to", seller)
+                .with("note", h().lcp_string());
+            let fees = object("{'type':'pay','signed':false,'amount':0}").with("sender", &*fee_payer).with("to", fee_payer).with("note", "");
+            let entries = if option.get("extra").is_some() { vec![fees, transfer] } else { vec![transfer] };
+            assert_eq!(read.len(), entries.len());
+            for (read, entry) in read.iter().zip(entries) {
+                let members = object("{'first':45000000,'last':45000060,'genesisId':'testnet-v1.0'}").with("genesisHash", GENESIS_HASH);
+                for (name, value) in entry.iter().chain(members.iter()) {
+                    assert_eq!(Some(value), read.get(name.as_str().unwrap()), "{name:?}");
+                }
+            }
+            // What the SDK asks for each, all of which the first pays.
+            let fee = |entry: &Value| entry.get("fees").unwrap().get(per_byte).unwrap().as_safe_unsigned().unwrap();
+            let paid: Vec<_> = read.iter().map(|entry| entry.get("fee").unwrap().as_safe_unsigned().unwrap()).collect();
+            assert_eq!(paid[0], read.iter().map(fee).sum::<u64>());
+            assert!(paid[1..].iter().all(|&fee| fee == 0));
+        }
     }
 }

@@ -123,7 +123,7 @@ impl Signed {
 mod tests {
     use super::*;
     use crate::{
-        Pairing, json,
+        Pairing, json, peers,
         x402::solana::sample::{build, document, h, signed},
     };
 
@@ -205,6 +205,28 @@ mod tests {
         assert_eq!(refused(&option().with("extra", Object::new().with("paymentFlow", "upfront"))), "other");
         for account in ["cardano:preprod:addr_test1qqqqqq", "cardano:preprod:Ae2tdPwUPEZ", "cardano:mainnet:addr1qqqqqq"] {
             assert_eq!(choice(&option(), account).unwrap_err(), NO_PAYABLE_OPTION, "{account}");
+        }
+    }
+
+    /// pycardano makes transactions with our auxiliary data, and reads in our payloads, with valid hashes and signatures, the
+    /// same and its message.
+    #[test]
+    fn the_library_pays_and_reads() {
+        let networks = ["cardano:preprod", "cardano:mainnet", "cip34:1-764824073"];
+        let addresses = ["addr%5Ftest1vqn78rgwr835xn3nl0gqr5l7qj6mwemrlz9v6cj7p4mskscud5urh", "addr1qqqqqq", "addr1qqqqqq"];
+        let options = networks.map(|network| option().with("network", network));
+        let chosen =
+            |(option, address): (&Object, &str)| choice(option, &format!("{}:{address}", option.get("network").unwrap().as_str().unwrap())).unwrap();
+        let unsigned: Vec<_> = options.iter().zip(addresses).map(|case| build(&PAIRING, &chosen(case)).unwrap()).collect();
+        let digits = &h().to_string()[2..];
+        for (option, (payment, read)) in options.iter().zip(peers::paid("cardano", &unsigned)) {
+            assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+            assert_eq!(read.get("lines"), Some(&[MARKER.into(), digits.into()].into()));
+            assert_eq!(read.get("ttl"), Some(&98_000_000_u32.into()));
+            assert_eq!(read.get("amount"), option.get("amount"));
+            assert!(is_address(read.get("to").unwrap().as_str().unwrap()));
+            let data = encoding::hex(&message_of([MARKER, digits]).unwrap());
+            assert_eq!(read.get("auxiliaryData"), Some(&data.into()));
         }
     }
 }

@@ -126,6 +126,7 @@ mod tests {
     use super::*;
     use crate::{
         pairing::Pairing,
+        peers,
         x402::sample::{self, build, h, object, paid, request, unserved, with_payload},
     };
 
@@ -242,6 +243,26 @@ mod tests {
             answer().with("bytes", encoding::base64(&[7; 64])).into(),
         ] {
             assert_eq!(paid(&*unsigned, odd), Err(SIGNATURE_MALFORMED));
+        }
+    }
+
+    /// NEAR's library signs our requests, and reads in our payloads, with a valid signature, what was asked for.
+    #[test]
+    fn the_library_pays_and_reads() {
+        let secp256k1 = "secp256k1:4rVpE8szS4i7D5vkB31sgtku3ecQHVCX3rFqsjpYuJeS6NqrFxbvbwxasR5L3VQQw59XU45YWY9KXsNU8Ygewjp1";
+        let keys = [inputs(), inputs().with("publicKey", secp256k1)];
+        let unsigned: Vec<_> = keys.iter().map(|inputs| build(&PAIRING, &choose(inputs).unwrap()).unwrap()).collect();
+        for (inputs, (payment, read)) in keys.iter().zip(peers::paid("near", &unsigned)) {
+            assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+            let args = Object::new().with("receiver_id", "seller.testnet").with("amount", "1000000").with("memo", h().lcp_string());
+            let expected = object(
+                "{'sender':'buyer.testnet','receiver':'usdc.fakes.testnet','method':'ft_transfer','gas':'30000000000000','deposit':'1','nonce':'103066617000687','height':'165000060'}",
+            );
+            for (name, value) in expected.with("args", args).iter() {
+                assert_eq!(Some(value), read.get(name.as_str().unwrap()), "{name:?}");
+            }
+            let key = inputs.get("publicKey").unwrap().as_str().unwrap();
+            assert!(read.get("publicKey").unwrap().as_str().unwrap().ends_with(key));
         }
     }
 }

@@ -114,14 +114,19 @@ mod tests {
     use crate::{
         Pairing, json,
         mpp::sample::{ATR, build, challenge, h, paid, request, with_payload},
+        peers,
     };
 
     const PAYER: &str = "ST1WV0048ERKB55592H81MK6J4TTRP8TSGE8VSTHJ";
 
     fn charge(chain_id: &str) -> Object {
+        charge_to("any", chain_id)
+    }
+
+    fn charge_to(recipient: &str, chain_id: &str) -> Object {
         let contract = Object::new().with("chainId", chain_id).with("contractAddress", PAYER).with("contractName", "usdcx");
         let details = Object::new().with("type", "stacks").with("stacks", contract);
-        challenge(&h(), "charge", "usdc", Object::new().with("amount", "1000000").with("recipient", "any").with("methodDetails", details))
+        challenge(&h(), "charge", "usdc", Object::new().with("amount", "1000000").with("recipient", recipient).with("methodDetails", details))
     }
 
     fn choose(challenge: Object, account: &str) -> Result<Object, Refusal> {
@@ -183,5 +188,35 @@ mod tests {
             assert_eq!(choose(charge("1"), account).unwrap_err(), NO_PAYABLE_OPTION, "{account}");
         }
         assert_eq!(build(&PAIRING, &chosen("1").without("from")).err(), Some(INPUT_MALFORMED));
+    }
+
+    /// @stacks/transactions makes the call that our request asks for, and reads in our payload, by the payer's signature, the
+    /// same call.
+    #[test]
+    fn the_library_pays_and_reads() {
+        let networks = [
+            ("2147483648", PAYER, "ST3NW1VGB5AWYG9VTC062A53NW8N34GD1R487DK2N"),
+            ("1", "SP1WV0048ERKB55592H81MK6J4TTRP8TSGC4JX54N", "SP3NW1VGB5AWYG9VTC062A53NW8N34GD1R7QANGAJ"),
+        ];
+        let chosen = networks.map(|(chain_id, payer, to)| choose(charge_to(to, chain_id), &format!("stacks:{chain_id}:{payer}")).unwrap());
+        let unsigned: Vec<_> = chosen.iter().map(|choice| build(&PAIRING, choice).unwrap()).collect();
+        for ((chain_id, payer, to), (payment, read)) in networks.into_iter().zip(peers::paid("stacks", &unsigned)) {
+            assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+            let members = Object::new()
+                .with("sender", payer)
+                .with("chainId", chain_id.parse::<u32>().unwrap())
+                .with("contract", format!("{PAYER}.usdcx"))
+                .with("functionName", "transfer")
+                .with("amount", "1000000")
+                .with("from", payer)
+                .with("to", to)
+                .with("memo", &h())
+                .with("anchorMode", 1u32)
+                .with("postConditionMode", 2u32)
+                .with("condition", format!("{payer} eq 1000000 {PAYER}.usdcx::usdcx-token"));
+            for (name, value) in members.iter() {
+                assert_eq!(Some(value), read.get(name.as_str().unwrap()), "{name:?}");
+            }
+        }
     }
 }
