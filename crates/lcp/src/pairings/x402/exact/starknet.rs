@@ -155,8 +155,8 @@ impl Payload for Signed {
 mod tests {
     use super::*;
     use crate::{
-        Pairing,
-        x402::sample::{Sample, h},
+        Pairing, json, peers,
+        x402::sample::{Sample, build, h, with_payload},
     };
 
     fn sample() -> Sample<'static> {
@@ -221,6 +221,38 @@ mod tests {
         }
         for answer in ["0x1".into(), [Value::from(1u32)].into(), Value::Null] {
             assert_eq!(code(answer).as_deref(), Some("x402/signature-malformed"));
+        }
+    }
+
+    /// starknet.js signs our typed data, reads in our payload, with a valid signature, what was asked for, and makes the same of
+    /// it; starknet-py hashes it alike; and we read H in what either writes.
+    #[test]
+    fn the_libraries_pay_and_read() {
+        let account = "0x534f5c5d4f3b8d5a2c1f1b5d2a0d0f7e4a6b7c8d9e0f1a2b3c4d5e6f708192a";
+        let mut option = sample().option;
+        option.set("payTo", "0x800000000000011000000000000000000000000000000000000000000000000");
+        let on_main = |option: &Object| option.clone().with("network", "starknet:SN_MAIN").with("amount", "1");
+        let cases = [("SN_SEPOLIA", option.clone()), ("SN_MAIN", on_main(&option))];
+        let chosen = cases.map(|(chain, option)| Sample { option, account: &format!("starknet:{chain}:{account}"), ..sample() }.choice());
+        let unsigned: Vec<_> = chosen.iter().map(|choice| build(&PAIRING, choice).unwrap()).collect();
+        let python = json::lines(include_str!("../../../../tests/peers/starknet/hashes.jsonl"));
+        let paid = peers::paid("starknet", &unsigned);
+        assert_eq!(python.len(), paid.len());
+        for ((choice, (payment, read)), python) in chosen.iter().zip(paid).zip(python) {
+            assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+            let option = choice.get("accepted").unwrap();
+            for name in ["network", "asset", "payTo", "amount"] {
+                let felt = |value: &Value| value.as_str().and_then(Felt::parse).map_or(value.clone(), Value::from);
+                assert_eq!(read.get(name).map(felt), option.get(name).map(felt), "{name}");
+            }
+            assert_eq!((read.get("caller"), read.get("from")), (Some(&"0xc".into()), Some(&account.into())));
+            assert_eq!((read.get("nonce"), read.get("before")), (Some(&Felt::from_low_bits(*h().bytes()).into()), Some(&"1790000060".into())));
+            assert_eq!((read.get("same"), read.get("hash")), (Some(&true.into()), python.get("hash")));
+            let execution = payment.get("payload").unwrap().get("outsideExecution").unwrap().as_object().unwrap().clone();
+            for typed_data in [read.get("made").unwrap(), python.get("typedData").unwrap()] {
+                let execution = execution.clone().with("typedData", typed_data);
+                assert_eq!(PAIRING.bound(&with_payload(&payment, "outsideExecution", execution), None), Ok(h()));
+            }
         }
     }
 }

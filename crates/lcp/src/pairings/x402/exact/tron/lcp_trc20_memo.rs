@@ -182,8 +182,8 @@ impl Payload for Signed {
 mod tests {
     use super::*;
     use crate::{
-        Pairing,
-        x402::sample::{Sample, h},
+        Pairing, peers,
+        x402::sample::{Sample, build, h},
     };
 
     fn sample() -> Sample<'static> {
@@ -242,6 +242,33 @@ mod tests {
             let answer = encoding::hex(&[&[1; 64][..], &[last]].concat());
             let refusal = Sample { answer: answer.into(), ..sample() }.paid(&sample().choice()).err();
             assert_eq!(refusal.as_deref(), refused.then_some("tron/signature-malformed"), "{last}");
+        }
+    }
+
+    /// `TronWeb` makes the same transactions, signs our requests, and reads in our payloads, by the payer's signature, what was
+    /// asked for.
+    #[test]
+    fn the_library_pays_and_reads() {
+        let account = "tron:728126428:TGkWdpawVNfeset3P6uTBbLaPY7nZVZvXY";
+        let largest = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
+        let cases = ["1000000", largest].map(|amount| Sample { option: sample().option.with("amount", amount), account, ..sample() });
+        let unsigned: Vec<_> = cases.iter().map(|sample| build(&PAIRING, &sample.choice()).unwrap()).collect();
+        for (sample, (payment, read)) in cases.iter().zip(peers::paid("tron", &unsigned)) {
+            assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+            for name in ["asset", "payTo", "amount"] {
+                assert_eq!(read.get(name), sample.option.get(name), "{name}");
+            }
+            let members = Object::new()
+                .with("payer", &account[15..])
+                .with("memo", h().lcp_string())
+                .with("block", format!("0001 {}", "05".repeat(8)))
+                .with("timestamp", 1_790_000_000_000_u64)
+                .with("expiration", 1_790_000_060_000_u64)
+                .with("feeLimit", 100u32)
+                .with("same", true);
+            for (name, value) in members.iter() {
+                assert_eq!(Some(value), read.get(name.as_str().unwrap()), "{name:?}");
+            }
         }
     }
 }
