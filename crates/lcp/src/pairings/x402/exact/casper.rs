@@ -127,7 +127,7 @@ impl Payload for Signed {
 mod tests {
     use super::*;
     use crate::{
-        Pairing,
+        Pairing, peers,
         x402::solana::sample::{build, document, h, signed},
     };
 
@@ -205,6 +205,35 @@ mod tests {
         for name in ["", &"a".repeat(65)] {
             let extra = Object::new().with("name", name).with("version", "1");
             assert!(PAIRING.read(&document([option().with("extra", extra)])).is_err());
+        }
+    }
+
+    /// Casper's SDK signs our requests by keys of both algorithms, and reads in our payloads, with valid signatures, the call
+    /// that settles them; the digests are those of another library's EIP-712.
+    #[test]
+    fn the_sdk_pays_and_reads() {
+        let largest = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
+        let package = format!("01{}", "cd".repeat(32));
+        let cases = [
+            ("003d5de8c609159a0954e773dd686fb7724428316cb30e00bdc899976127747f55", option().with("payTo", &*package)),
+            ("0034820335640ad323038cbcd312a6fffaa44a63a07508ca640db7186bcef63bc3", option().with("payTo", PAYER).with("amount", largest)),
+        ];
+        let chosen = |(payer, option): &(&str, Object)| choice(option, &format!("casper:casper-test:{payer}")).unwrap();
+        let unsigned: Vec<_> = cases.iter().map(|case| build(&PAIRING, &chosen(case)).unwrap()).collect();
+        for ((place, (payer, option)), (payment, read)) in cases.iter().enumerate().zip(peers::paid("casper", &unsigned)) {
+            assert_eq!(PAIRING.bound(&payment, None), Ok(h()));
+            let members = Object::new()
+                .with("algorithm", place as u64 + 1)
+                .with("package", option.get("asset").unwrap())
+                .with("from", *payer)
+                .with("to", option.get("payTo").unwrap())
+                .with("value", option.get("amount").unwrap())
+                .with("validAfter", "0")
+                .with("validBefore", "1790000060")
+                .with("nonce", &h().to_string()[2..]);
+            for (name, value) in members.iter() {
+                assert_eq!(Some(value), read.get(name.as_str().unwrap()), "{name:?}");
+            }
         }
     }
 }
