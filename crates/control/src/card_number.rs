@@ -6,7 +6,7 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 use icu_properties::{CodePointMapData, props::GeneralCategory};
 use lcp::{Text, Value, json::MAX_DEPTH};
 
-use crate::Pointer;
+use crate::{Fault, FaultCode, Pointer};
 
 /// Where a card number was found. It never holds the number.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +30,12 @@ const MAX_SEPARATORS: usize = 3;
 /// What nests deeper than a reader takes ([`MAX_DEPTH`]) is not looked through, and counts as a hit.
 pub fn find(value: &Value, typed: &[&str]) -> Option<Hit> {
     find_below(&mut Vec::new(), value, typed)
+}
+
+/// Refuses a body that holds what looks like a card number; the fields are as for [`find`].
+pub fn refuse(body: &Value, typed: &[&str]) -> Result<(), Fault> {
+    let refused = |hit: Hit| Fault::new(&hit.pointer, FaultCode::CardNumber, "Take out what looks like a card number; none is accepted.");
+    find(body, typed).map(refused).map_or(Ok(()), Err)
 }
 
 #[derive(Clone, Copy)]

@@ -11,6 +11,7 @@ mod purchase;
 mod reason;
 mod risk;
 mod standing;
+mod stored;
 
 use std::borrow::Cow;
 
@@ -24,7 +25,7 @@ pub use limits::Overrun;
 pub use reason::{Family, Reason};
 pub use risk::{BLOCK_SCORE, REVIEW_SCORE, Signal};
 
-use crate::{Instant, fault::codes, ids::PolicyId, intent::Question, policy::Policy};
+use crate::{Instant, fault::codes, ids::PolicyId, intent::Question, policy::Policy, request::digest_text};
 
 codes! {
     /// What was decided.
@@ -236,7 +237,7 @@ impl Judged {
             } else {
                 all.clone()
             },
-            policy: facts.policy.ok().map(|policy| PolicyRef { id: policy.id.clone(), version: policy.version, hash: *policy.hash() }),
+            policy: facts.policy.ok().map(PolicyRef::of),
             shadow_result: is_observed.then_some(ShadowResult { result: enforced, reasons: all }),
             risk: Risk { action: RiskAction::of(result), score: risk::score(&self.signals), signals: self.signals },
             questions: if result == DecisionResult::Clarify { self.questions } else { Vec::new() },
@@ -324,12 +325,16 @@ impl Risk {
 }
 
 impl PolicyRef {
+    /// Names a policy.
+    pub fn of(policy: &Policy) -> Self {
+        Self { id: policy.id.clone(), version: policy.version, hash: *policy.hash() }
+    }
+
     /// `{"id", "version", "hash"}`, the hash as hex behind `sha256:`.
     pub fn to_json(&self) -> Object {
-        let hash = self.hash.to_string();
         Object::new()
             .with("id", self.id.as_ref().map_or(Value::Null, Value::from))
             .with("version", self.version.map_or(Value::Null, Value::from))
-            .with("hash", format!("sha256:{}", hash.strip_prefix("0x").unwrap_or(&hash)))
+            .with("hash", digest_text(&self.hash))
     }
 }

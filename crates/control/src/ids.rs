@@ -1,16 +1,22 @@
-//! Ids: a prefix that says of what, and 128 random bits in Crockford's base 32.
+//! Ids: a prefix that says of what, and 128 bits in Crockford's base 32.
 
 /// Where fresh ids come from: the operating system in the server, a seed in the simulator.
 pub trait Ids {
-    /// Sixteen fresh random bytes.
+    /// Sixteen fresh bytes for an id, no two of them the same. They may begin with the time, so that rows that are made
+    /// together lie together.
     fn draw(&mut self) -> [u8; 16];
+
+    /// Sixteen fresh bytes for a secret, all of them random.
+    fn secret(&mut self) -> [u8; 16] {
+        self.draw()
+    }
 }
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const LENGTH: usize = 26;
 
 /// 128 bits as 26 characters, the most significant first.
-fn encode(bytes: [u8; 16]) -> String {
+pub fn encode(bytes: [u8; 16]) -> String {
     let number = u128::from_be_bytes(bytes);
     (0..LENGTH).rev().map(|place| char::from(ALPHABET[(number >> (5 * place)) as usize & 31])).collect()
 }

@@ -126,6 +126,11 @@ impl Intent {
         }
     }
 
+    /// Every currency that a slot is in, or is.
+    pub(crate) fn currencies(&self) -> impl Iterator<Item = &crate::Currency> {
+        self.slots.values().flat_map(SlotValue::currencies)
+    }
+
     /// The category, if it is known.
     pub fn category(&self) -> Option<&str> {
         match self.slots.get(&Slot::Category) {

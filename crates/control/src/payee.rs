@@ -35,6 +35,20 @@ pub enum PayeeKey {
 }
 
 impl Payee {
+    /// What a mandate and a page call it: the domain, else the merchant id, else the name as it was given.
+    pub fn shown(&self) -> &str {
+        let domain = self.domain.as_ref().map(Domain::as_str);
+        domain.or(self.merchant_id.as_deref()).or_else(|| self.name.as_ref().map(Name::given)).unwrap_or_default()
+    }
+
+    /// Its members as they were given, the domain normalised.
+    pub fn to_json(&self) -> lcp::Object {
+        lcp::Object::new()
+            .with_some("name", self.name.as_ref().map(Name::given))
+            .with_some("domain", self.domain.as_ref().map(Domain::as_str))
+            .with_some("merchant_id", self.merchant_id.as_deref())
+    }
+
     /// The key; `None` for a payee without any member.
     pub fn key(&self) -> Option<PayeeKey> {
         let merchant_id = self.merchant_id.clone().map(PayeeKey::MerchantId);

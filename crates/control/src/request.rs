@@ -9,9 +9,11 @@ use lcp::{Object, Value};
 
 pub use checkout::{Checkout, Protocol};
 pub use digest::Digest;
+pub(crate) use digest::digest_text;
 
 use crate::{
-    Asset, Fault, FaultCode, Money,
+    Asset, Currency, Fault, FaultCode, Money,
+    fault::codes,
     ids::AgentId,
     intent::{Currencies, Intent},
     payee::Payee,
@@ -28,13 +30,14 @@ const MAX_TRACE_MEMBERS: usize = 16;
 pub const TYPED_FIELDS: &[&str] =
     &["/agent_id", "/amount/value", "/intent/slots/max_total", "/intent/slots/items/*/unit_max", "/intent/slots/deliver_by"];
 
-/// Where a request comes from: the two forms have some members of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// The REST body: `agent_id` and `policy_snapshot_hash` too.
-    Rest,
-    /// The arguments of the MCP tool: `idempotency_key` too.
-    Mcp,
+codes! {
+    /// Where a request comes from: the two forms have some members of their own.
+    pub enum Form {
+        /// The REST body: `agent_id` and `policy_snapshot_hash` too.
+        Rest = "rest",
+        /// The arguments of the MCP tool: `idempotency_key` too.
+        Mcp = "mcp",
+    }
 }
 
 /// A request to pay, read.
@@ -111,6 +114,19 @@ impl PaymentRequestCreate {
         self.checkout.as_ref().map_or(Protocol::Card, |checkout| checkout.protocol)
     }
 
+    /// The assets that it names: with these alone it reads again.
+    pub fn assets(&self) -> Vec<Arc<Asset>> {
+        let mut assets: Vec<Arc<Asset>> = Vec::new();
+        for currency in std::iter::once(self.amount.currency()).chain(self.intent.currencies()) {
+            if let Currency::Asset(asset) = currency
+                && !assets.contains(asset)
+            {
+                assets.push(asset.clone());
+            }
+        }
+        assets
+    }
+
     /// What tells two payments apart beside payee and amount: the checkout's reference, or the purpose without one.
     pub fn subject(&self) -> Subject {
         match &self.checkout {
@@ -125,7 +141,7 @@ impl PaymentRequestCreate {
         let trace =
             self.trace.as_ref().map(|trace| trace.iter().fold(Object::new(), |object, (name, text)| object.with(name.as_str(), text.as_str())));
         Object::new()
-            .with("payee", payee_json(&self.payee))
+            .with("payee", self.payee.to_json())
             .with("amount", self.amount.to_json())
             .with("purpose", self.purpose.as_str())
             .with("checkout", self.checkout.as_ref().map_or(Value::Null, |checkout| checkout.to_json().into()))
@@ -183,14 +199,6 @@ fn read_payee(field: &Field<'_>) -> Result<Payee, Fault> {
         merchant_id: members.read("merchant_id", read_merchant_id)?,
     };
     if payee.key().is_none() { Err(field.fault(FaultCode::MissingMember, "Give the payee's domain, merchant_id or name.")) } else { Ok(payee) }
-}
-
-/// The payee's members as they were given, the domain normalised.
-fn payee_json(payee: &Payee) -> Object {
-    Object::new()
-        .with_some("name", payee.name.as_ref().map(crate::payee::Name::given))
-        .with_some("domain", payee.domain.as_ref().map(crate::payee::Domain::as_str))
-        .with_some("merchant_id", payee.merchant_id.as_deref())
 }
 
 /// `{"ref", "digest"}`; over REST any named texts, a `digest` among them still being one.

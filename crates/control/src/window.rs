@@ -97,6 +97,16 @@ impl WindowKind {
         if now < window_of_date.end { window_of_date } else { window(following(first)) }
     }
 
+    /// Reads what [`WindowKind`] is displayed as.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        match text {
+            "day" => Some(Self::Day),
+            "week" => Some(Self::Week),
+            "month" => Some(Self::Month),
+            _ => text.strip_prefix("rolling_")?.parse().ok().map(|seconds| Self::Rolling { seconds }),
+        }
+    }
+
     /// What it is called in a policy.
     pub const fn as_str(self) -> &'static str {
         match self {

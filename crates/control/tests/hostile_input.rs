@@ -2,6 +2,7 @@
 
 use control::{
     FaultCode, card_number,
+    payment::{AnswersGiven, HandOffReport, SellerOrder},
     policy::Policy,
     request::{Form, PaymentRequestCreate},
 };
@@ -15,6 +16,7 @@ const NAMES: &[&str] = &[
     "text", "slots", "constraints", "intent_mapping", "category", "items", "max_total", "quantity", "unit_max", "deliver_by", "agents", "payees", "limits",
     "per_payment", "windows", "kind", "max", "seconds", "allow", "deny", "unknown", "window", "zone", "approval", "threshold", "approvers", "rails", "x402",
     "assets", "id", "symbol", "decimals", "deviation", "percent", "visibility_scope", "merchant", "issuer_only", "questions", "required", "type", "ref", "digest",
+    "continue_url", "order", "status", "permalink_url", "total", "checkout_id", "completed_at", "answers", "question_id", "answer", "answered_by",
 ];
 
 #[rustfmt::skip]
@@ -66,6 +68,10 @@ proptest! {
                     prop_assert!(json::canonical(&request.to_json().into()).is_some());
                 }
             }
+        }
+        let order = with(r#"{"id":"o-1"}"#, name, &value);
+        for document in [&value, &order, &with("{}", "order", &order), &with(r#"{"continue_url":"https://shop.example/"}"#, "order", &order)] {
+            let _ = (AnswersGiven::read(document), SellerOrder::read(document, &[]), HandOffReport::read(document, &[]));
         }
         let _ = card_number::find(&value, &["/amount/value"]);
     }

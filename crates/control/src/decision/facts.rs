@@ -77,6 +77,18 @@ pub struct ConsentFacts {
     pub revoked_from: Option<Instant>,
 }
 
+impl ConsentFacts {
+    /// Whether it holds at a moment.
+    pub fn is_in_force(&self, now: Instant) -> bool {
+        self.valid_from <= now && [self.valid_until, self.revoked_from].into_iter().flatten().all(|end| now < end)
+    }
+
+    /// When it ends after a moment, if that is known.
+    pub fn ends_after(&self, now: Instant) -> Option<Instant> {
+        [self.valid_until, self.revoked_from].into_iter().flatten().filter(|end| *end > now).min()
+    }
+}
+
 /// Why there is no policy to decide by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoPolicy {

@@ -147,6 +147,16 @@ pub(super) fn read_answer(slot: Slot, answer: &str, currencies: Currencies<'_>) 
 }
 
 impl SlotValue {
+    /// The currencies of its amounts, or the one that it is.
+    pub(super) fn currencies(&self) -> Vec<&Currency> {
+        match self {
+            Self::Amount(money) => vec![money.currency()],
+            Self::Currency(currency) => vec![currency],
+            Self::Items(items) => items.iter().filter_map(|item| item.unit_max.as_ref().map(Money::currency)).collect(),
+            Self::Text(_) | Self::Quantity(_) | Self::Flag(_) => Vec::new(),
+        }
+    }
+
     /// As the slot is written.
     pub fn to_json(&self) -> Value {
         match self {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use lcp::{Hash, encoding};
+
 /// A SHA-256 digest as it was given: 64 hex digits, alone or behind `sha256:` or `0x`.
 #[derive(Clone, Debug)]
 pub struct Digest {
@@ -37,6 +39,11 @@ impl PartialEq for Digest {
 }
 
 impl Eq for Digest {}
+
+/// `sha256:` and 64 lower-case hex digits: how every digest of ours is written.
+pub(crate) fn digest_text(hash: &Hash) -> String {
+    format!("sha256:{}", encoding::bare_hex(hash.bytes()))
+}
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
