@@ -10,4 +10,5 @@ pub mod readers;
 pub mod replay;
 pub mod row;
 pub mod scripted;
+pub mod simulate;
 pub mod world;

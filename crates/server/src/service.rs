@@ -1,0 +1,169 @@
+//! The application: each method loads what a command needs, runs one pure command of `control`, and saves what follows.
+//!
+//! A method that changes something runs as one closure on the store's writer: alone, in a savepoint, and answered after
+//! the commit that holds it. A method that only reads runs on one of the store's readers.
+
+mod admin;
+mod agents;
+mod approvals;
+mod clock;
+mod consents;
+mod jobs;
+mod keys;
+mod mandates;
+mod open;
+mod payments;
+mod people;
+mod policies;
+mod query;
+mod records;
+mod save;
+mod secret;
+mod sellers;
+mod settings;
+mod simulate;
+mod standing;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, atomic::AtomicBool},
+};
+
+use control::{
+    Instant, Refusal, RefusalKind,
+    ids::PolicyId,
+    payment::{Desk, Links},
+    rail::Rail,
+};
+use lcp::{
+    Object, Value,
+    jose::{Ed25519Key, Jwks},
+};
+use store::{Cursor, Page, Reader, Store, StoreError, Tx, Vault, VaultError};
+
+pub use approvals::ApprovalPage;
+pub use clock::{Clock, SystemClock};
+pub use open::{FirstStart, Paths, ServiceOptions};
+pub use payments::Answered;
+pub use people::{SessionToken, SetupView, Verdict};
+pub use query::Query;
+
+use crate::Problem;
+use clock::OsIds;
+use policies::Loaded;
+
+/// What every surface calls. Clones are cheap and share one store.
+#[derive(Clone)]
+pub struct Service {
+    inner: Arc<Inner>,
+}
+
+/// What the methods share.
+struct Inner {
+    store: Store,
+    vault: Arc<Vault>,
+    clock: Box<dyn Clock>,
+    /// The key that seals records, signs mandates, policies and the log's heads.
+    key: Ed25519Key,
+    /// That key's public half, and those of the keys before it.
+    keys: Jwks,
+    /// Where this server is reached, without a slash at the end; also who issues its mandates.
+    base: String,
+    rails: Vec<Box<dyn Rail>>,
+    /// The operator's switch: the sandbox rail fails.
+    rail_fails: Arc<AtomicBool>,
+    is_sandbox: bool,
+    /// Policy versions that were read and whose signature was checked.
+    policies: Mutex<HashMap<(PolicyId, u32), Arc<Loaded>>>,
+}
+
+impl Service {
+    /// Runs a command on the writer. It is answered after the commit that holds it.
+    async fn write<T, F>(&self, command: F) -> Result<T, Problem>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Inner, &mut Tx<'_>, Instant) -> Result<T, Problem> + Send + 'static,
+    {
+        let inner = self.inner.clone();
+        let command = move |tx: &mut Tx<'_>| {
+            let now = inner.clock.now();
+            command(&inner, tx, now)
+        };
+        self.inner.store.write(command).await
+    }
+
+    /// Runs a query on a reader, which sees all that was committed before.
+    async fn read<T, F>(&self, query: F) -> Result<T, Problem>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Inner, &Reader<'_>, Instant) -> Result<T, Problem> + Send + 'static,
+    {
+        let inner = self.inner.clone();
+        let query = move |reader: &Reader<'_>| {
+            let now = inner.clock.now();
+            query(&inner, reader, now)
+        };
+        self.inner.store.read(query).await
+    }
+}
+
+impl Inner {
+    /// Runs one command of the core at its desk.
+    fn at_desk<T>(&self, now: Instant, command: impl FnOnce(&mut Desk<'_>) -> T) -> T {
+        let rails: Vec<&dyn Rail> = self.rails.iter().map(AsRef::as_ref).collect();
+        command(&mut Desk { now, ids: &mut OsIds, issuer: &self.base, key: &self.key, rails: &rails })
+    }
+
+    fn links(&self) -> Links<'_> {
+        Links { base: &self.base }
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        Self::new(503, error.code(), error.to_string()).retry_after(1)
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Self {
+        let status = match refusal.kind {
+            RefusalKind::Invalid => 422,
+            RefusalKind::NotFound => 404,
+            RefusalKind::Forbidden => 403,
+            RefusalKind::Conflict => 409,
+        };
+        let problem = Self::new(status, refusal.code, refusal.sentence);
+        match refusal.pointer {
+            Some(pointer) => problem.with_details(Object::new().with("pointer", pointer.as_str())),
+            None => problem,
+        }
+    }
+}
+
+impl From<control::Fault> for Problem {
+    fn from(fault: control::Fault) -> Self {
+        Refusal::from(fault).into()
+    }
+}
+
+impl From<VaultError> for Problem {
+    fn from(error: VaultError) -> Self {
+        Self::new(500, error.code(), error.to_string())
+    }
+}
+
+/// A page of a list as the client reads it.
+fn page(data: Vec<Value>, next: Option<&Cursor>) -> Object {
+    Object::new().with("data", data).with("next_cursor", next.map_or(Value::Null, |cursor| cursor.to_string().into()))
+}
+
+/// A page of rows as the client reads it, each row shown.
+fn shown_page<T>(found: &Page<T>, shown: impl Fn(&T) -> Result<Object, Problem>) -> Result<Object, Problem> {
+    Ok(page(found.rows.iter().map(|row| shown(row).map(Value::from)).collect::<Result<_, _>>()?, found.next.as_ref()))
+}
+
+/// A stored document that does not read: the database was changed from outside, or by a later version.
+fn unreadable(what: &'static str) -> Problem {
+    Problem::new(500, "stored_unreadable", format!("The stored {what} does not read: restore the database, or start the version that wrote it."))
+}

@@ -1,0 +1,65 @@
+//! What a list is asked for.
+
+use std::collections::BTreeMap;
+
+use control::Instant;
+use store::Cursor;
+
+use crate::Problem;
+
+/// A query's members.
+pub type Query = BTreeMap<String, String>;
+
+/// How many entries a page has if the query does not say, and at most.
+const LIMIT: u32 = 50;
+const MAX_LIMIT: u32 = 200;
+
+/// Reads a query strictly: a member that no rule names is a fault.
+pub(crate) struct Asked<'a>(&'a Query);
+
+impl<'a> Asked<'a> {
+    pub(crate) fn of(query: &'a Query, known: &[&str]) -> Result<Self, Problem> {
+        match query.keys().find(|name| !known.contains(&name.as_str())) {
+            Some(_) => Err(Problem::new(422, "unknown_parameter", format!("Ask with no other parameters than {}.", known.join(", ")))),
+            None => Ok(Self(query)),
+        }
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Option<&'a str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    pub(crate) fn parsed<T>(&self, name: &'static str, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>, Problem> {
+        let bad = || Problem::new(422, "parameter_malformed", format!("Give {name} in its form, or leave it out."));
+        self.text(name).map(|text| parse(text).ok_or_else(bad)).transpose()
+    }
+
+    pub(crate) fn instant(&self, name: &'static str) -> Result<Option<Instant>, Problem> {
+        self.parsed(name, Instant::parse)
+    }
+
+    pub(crate) fn cursor(&self) -> Result<Option<Cursor>, Problem> {
+        self.parsed("cursor", Cursor::parse)
+    }
+
+    pub(crate) fn limit(&self) -> Result<u32, Problem> {
+        let limit = self.parsed("limit", |text| text.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit)))?;
+        Ok(limit.unwrap_or(LIMIT))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_known_is_asked() {
+        let query = Query::from([("limit".to_owned(), "201".to_owned()), ("from".to_owned(), "2026-11-30T12:00:00Z".to_owned())]);
+        assert_eq!(Asked::of(&query, &["limit"]).err().unwrap().code, "unknown_parameter");
+        let asked = Asked::of(&query, &["limit", "from", "to"]).unwrap();
+        assert_eq!(asked.limit().unwrap_err().code, "parameter_malformed");
+        assert_eq!(asked.instant("from").unwrap().unwrap().to_string(), "2026-11-30T12:00:00.000Z");
+        assert_eq!(asked.instant("to").unwrap(), None);
+        assert_eq!(Asked::of(&Query::new(), &[]).unwrap().limit().unwrap(), 50);
+    }
+}

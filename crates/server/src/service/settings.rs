@@ -1,0 +1,49 @@
+//! An organization's settings: secrets go in and never come back.
+
+use control::{ids::OrgId, settings::Settings};
+use lcp::{Object, Value, json};
+use store::{Reader, SettingsRow};
+
+use super::{Inner, Service, standing::STORED_DEPTH, unreadable};
+use crate::{Caller, Problem};
+
+impl Service {
+    /// The organization's settings.
+    pub async fn settings(&self, caller: &Caller) -> Result<Object, Problem> {
+        let org = caller.org.clone();
+        self.read(move |inner, reader, _| Ok(inner.settings(reader, &org)?.to_json())).await
+    }
+
+    /// Changes the settings that the body names.
+    pub async fn update_settings(&self, caller: &Caller, body: &Value) -> Result<Object, Problem> {
+        let (org, body) = (caller.org.clone(), body.clone());
+        self.write(move |inner, tx, _| {
+            let mut settings = inner.settings(tx, &org)?;
+            settings.update(&body)?;
+            let seal = |secrets: Object| inner.vault.seal(&context(&org), json::write(&secrets.into()).as_bytes());
+            let secrets = settings.secrets().map(seal).transpose()?;
+            tx.put_settings(&org, &SettingsRow { doc: json::write(&settings.to_stored().into()), secret: secrets })?;
+            Ok(settings.to_json())
+        })
+        .await
+    }
+}
+
+impl Inner {
+    fn settings(&self, reader: &Reader<'_>, org: &OrgId) -> Result<Settings, Problem> {
+        let Some(row) = reader.settings(org)? else { return Ok(Settings::default()) };
+        let stored = json::parse(&row.doc, STORED_DEPTH).map_err(|_| unreadable("settings"))?;
+        let secrets = match &row.secret {
+            Some(sealed) => {
+                let opened = self.vault.open(&context(org), sealed)?;
+                Some(json::parse_bytes(&opened, STORED_DEPTH).map_err(|_| unreadable("settings"))?)
+            }
+            None => None,
+        };
+        Settings::from_stored(&stored, secrets.as_ref()).ok_or_else(|| unreadable("settings"))
+    }
+}
+
+fn context(org: &OrgId) -> String {
+    format!("settings/{org}/secrets")
+}
