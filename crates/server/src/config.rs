@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::public_url::PublicUrl;
+use crate::public_url::{PublicUrl, is_loopback};
 
 /// The file of settings in the data folder.
 pub const FILE: &str = "chancery.toml";
@@ -323,7 +323,7 @@ impl Config {
 
     fn check(&self) -> Result<(), ConfigError> {
         let is_secure = self.public_url.as_ref().is_some_and(PublicUrl::is_https);
-        if !self.listen.ip().to_canonical().is_loopback() && !is_secure {
+        if !is_loopback(self.listen.ip()) && !is_secure {
             return Err(ConfigError::new(
                 "listen",
                 "others can reach this address: set public_url to the https URL under which they do, or listen at 127.0.0.1",
@@ -334,8 +334,7 @@ impl Config {
 }
 
 fn origin(text: &str) -> Result<PublicUrl, String> {
-    let form = "write scheme, host and port and nothing else, such as https://pay.example; plain http is for loopback hosts alone";
-    PublicUrl::parse(text).map_err(|_| form.to_owned())
+    PublicUrl::parse(text).map_err(str::to_owned)
 }
 
 fn default_folder<'a>(variable: &impl Fn(&str) -> Option<&'a str>) -> PathBuf {

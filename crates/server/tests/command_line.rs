@@ -1,6 +1,6 @@
 //! The commands that need no server: what they print, and the codes that they exit with.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests fail by panicking
+#![allow(clippy::unwrap_used)] // helpers of tests fail by panicking
 
 use std::{
     fs,

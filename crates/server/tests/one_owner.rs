@@ -1,5 +1,7 @@
 //! The data folder has one owner: a server, a development session and the operator's commands at once, as real processes.
 
+#![allow(clippy::unwrap_used)] // helpers of tests fail by panicking
+
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
@@ -17,7 +19,7 @@ use lcp::{
 use server::temp_folder::TempFolder;
 
 /// How long a process may take over what takes it a moment.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The binary, with the folder and without the settings of whoever runs the tests.
 fn chancery(folder: &Path, arguments: &[&str]) -> Command {

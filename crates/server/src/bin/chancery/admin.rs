@@ -47,6 +47,9 @@ async fn ask(folder: &DataFolder, config: &Config, command: AdminCommand) -> Res
     }
 }
 
+/// How wide a column of a table gets, in characters. `--json` has the rest.
+const MAX_CELL: usize = 60;
+
 /// An answer for people: a list as a table, everything else a member a line. What is null is left out.
 fn shown(answer: &Object) -> String {
     let members = answer.iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| {
@@ -63,7 +66,7 @@ fn shown(answer: &Object) -> String {
 fn table(rows: &[Value]) -> String {
     let Some(names) = rows.first().and_then(Value::as_object) else { return "none\n".to_owned() };
     let names: Vec<&str> = names.iter().filter_map(|(name, _)| name.as_str()).collect();
-    let cells: Vec<Vec<String>> = rows.iter().map(|row| names.iter().map(|name| row.get(name).map(cell).unwrap_or_default()).collect()).collect();
+    let cells: Vec<Vec<String>> = rows.iter().map(|row| names.iter().map(|name| row.get(name).map(short).unwrap_or_default()).collect()).collect();
     let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).chain([names[column].len()]).max().unwrap_or(0);
     let widths: Vec<usize> = (0..names.len()).map(width).collect();
     let line = |cells: &mut dyn Iterator<Item = &str>| {
@@ -74,7 +77,17 @@ fn table(rows: &[Value]) -> String {
     head + &cells.iter().map(|row| line(&mut row.iter().map(String::as_str))).collect::<String>()
 }
 
-/// A value in one line: a text as it is, a list of texts with commas between, nothing for null, all else as JSON.
+/// A value in a table.
+fn short(value: &Value) -> String {
+    let cell = cell(value);
+    match cell.char_indices().nth(MAX_CELL) {
+        Some((end, _)) => format!("{}…", &cell[..end]),
+        None => cell,
+    }
+}
+
+/// A value in one line: a text as it is, a list of texts with commas between, nothing for null, a decision as its result and
+/// reasons, all else as JSON.
 fn cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -82,6 +95,10 @@ fn cell(value: &Value) -> String {
         Value::Array(items) if items.iter().all(|item| item.as_str().is_some()) => {
             items.iter().filter_map(Value::as_str).map(plain).collect::<Vec<_>>().join(", ")
         }
+        Value::Object(object) => match (object.get("result"), object.get("reasons")) {
+            (Some(result), Some(reasons)) => format!("{} {}", cell(result), cell(reasons)).trim_end().to_owned(),
+            _ => json::write(value),
+        },
         other => json::write(other),
     }
 }
@@ -100,6 +117,17 @@ mod tests {
         assert_eq!(text, "id      name    paused\nagt_1   Köchin  false\nagt_22  B       true\n");
         assert_eq!(shown_text(r#"{"data":[]}"#), "none\n");
         assert_eq!(shown_text(r#"{"requests":2,"changes":[{"id":"pr_1"}]}"#), "requests: 2\nchanges:\nid\npr_1\n");
+    }
+
+    #[test]
+    fn decisions_and_long_texts_stay_in_their_columns() {
+        let text = shown_text(
+            r#"{"changes":[{"before":{"result":"allow","reasons":[]},"after":{"result":"deny","reasons":["over_budget","payee_blocked"]}}]}"#,
+        );
+        assert_eq!(text, "changes:\nbefore  after\nallow   deny over_budget, payee_blocked\n");
+        let long = "ä".repeat(MAX_CELL + 1);
+        assert_eq!(shown_text(&format!(r#"{{"data":[{{"a":"{long}"}}]}}"#)), format!("a\n{}…\n", "ä".repeat(MAX_CELL)));
+        assert_eq!(shown_text(&format!(r#"{{"a":"{long}"}}"#)), format!("a: {long}\n"));
     }
 
     #[test]

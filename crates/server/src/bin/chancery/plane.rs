@@ -15,7 +15,7 @@ use server::{
     local::{Channel, Owner, Who},
     mcp::{self, McpSettings},
     pages::{self, PageSettings},
-    public_url::PublicUrl,
+    public_url::{PublicUrl, is_loopback},
     service::{FirstStart, Paths, ServiceOptions},
 };
 use tokio::{
@@ -60,7 +60,7 @@ impl Desk {
         let options = ServiceOptions {
             is_sandbox: config.sandbox,
             rail_fails: config.sandbox_rail_fails,
-            ..ServiceOptions::sandbox(base(config, bound)?.to_string())
+            ..ServiceOptions::sandbox(base(config, bound).to_string())
         };
         Service::open(&paths, options).await.map(Self)
     }
@@ -109,7 +109,7 @@ impl Plane {
         });
         tasks.spawn(work(service.clone(), stop.clone()));
         if let Some(listener) = listener {
-            let router = router(service.clone(), config, bound).map_err(Failure::of)?;
+            let router = router(service.clone(), config, bound);
             let stopped = stop.clone().cancelled_owned();
             tasks.spawn(async move { http::serve(listener, router, stopped).await.map_err(Failure::of) });
         }
@@ -160,13 +160,12 @@ async fn work(service: Service, stop: CancellationToken) -> Result<(), Failure> 
 }
 
 /// Where the server is reached when it listens there.
-fn base(config: &Config, bound: SocketAddr) -> Result<PublicUrl, Problem> {
-    let own = || PublicUrl::parse(&format!("http://{bound}")).ok();
-    config.public_url.clone().or_else(own).ok_or_else(|| Problem::new(500, "public_url_missing", "Set public_url to where the server is reached."))
+fn base(config: &Config, bound: SocketAddr) -> PublicUrl {
+    config.public_url.clone().unwrap_or_else(|| PublicUrl::of(bound))
 }
 
-fn router(service: Service, config: &Config, bound: SocketAddr) -> Result<axum::Router, Problem> {
-    let settings = settings(config, bound)?;
+fn router(service: Service, config: &Config, bound: SocketAddr) -> axum::Router {
+    let settings = settings(config, bound);
     let mcp = McpSettings {
         allowed_hosts: settings.allowed_hosts.clone(),
         allowed_origins: settings.allowed_origins.clone(),
@@ -174,22 +173,21 @@ fn router(service: Service, config: &Config, bound: SocketAddr) -> Result<axum::
     };
     let pages = PageSettings { public_url: settings.public_url.to_string(), sandbox: config.sandbox };
     let (mcp, pages) = (mcp::router(service.clone(), mcp), pages::router(service.clone(), pages));
-    Ok(http::app(service, settings, mcp, pages))
+    http::app(service, settings, mcp, pages)
 }
 
-fn settings(config: &Config, bound: SocketAddr) -> Result<HttpSettings, Problem> {
+fn settings(config: &Config, bound: SocketAddr) -> HttpSettings {
     let random = || {
         let mut bytes = [0; 16];
         // An id of zeroes tells a request from others no worse than none.
         let _ = getrandom::fill(&mut bytes);
         bytes
     };
-    let of = |url: PublicUrl| HttpSettings::new(url, Instant::now, random);
-    let mut settings = of(base(config, bound)?);
+    let mut settings = HttpSettings::new(base(config, bound), Instant::now, random);
     settings.sandbox = config.sandbox;
     // Behind a proxy, programs on this machine still reach it by its address.
-    if let Some(own) = PublicUrl::parse(&format!("http://{bound}")).ok().filter(|own| *own != settings.public_url) {
-        settings.allowed_hosts.extend(of(own).allowed_hosts);
+    if settings.public_url.is_https() && is_loopback(bound.ip()) {
+        settings.allowed_hosts.extend(PublicUrl::loopback(bound.port()).iter().map(|url| url.authority().to_owned()));
     }
     settings.allowed_hosts.extend(config.allowed_hosts.iter().map(|host| host.to_ascii_lowercase()));
     settings.allowed_origins.extend(config.allowed_origins.iter().map(ToString::to_string));
@@ -199,7 +197,7 @@ fn settings(config: &Config, bound: SocketAddr) -> Result<HttpSettings, Problem>
     if let Some(calls) = config.address_calls_per_minute {
         settings.limits.address = per_minute(calls);
     }
-    Ok(if config.log { settings.log_to_stderr() } else { settings })
+    if config.log { settings.log_to_stderr() } else { settings }
 }
 
 /// So many calls in a minute, a tenth of them at once; no limit for none.
@@ -218,7 +216,7 @@ mod tests {
         for (flag, value) in flags {
             given.set(Flags::setting(flag).unwrap(), (*value).to_owned()).unwrap();
         }
-        settings(&Config::load(&given, &[]).unwrap(), bound.parse().unwrap()).unwrap()
+        settings(&Config::load(&given, &[]).unwrap(), bound.parse().unwrap())
     }
 
     #[test]
