@@ -22,21 +22,24 @@ The payment control plane: an agent asks to pay, policy decides, a mandate and a
 
 Usage: chancery COMMAND
 
-  demo              the whole story on this machine, step by step, in half a minute
-  serve             run the server: MCP for agents, REST, approval pages for people
-  mcp               serve MCP on standard input and output, for development
-  admin COMMAND     organizations, people, agents, keys, policies
-  policy check FILE                   what is wrong with a policy document
-  policy simulate FILE                what past requests would have come to under it
-  verify BUNDLE.json --keys JWKS.json whether a record is genuine; needs no server
+  demo                    the whole story on this machine, step by step, in half a minute
+  serve                   run the server: MCP for agents, REST, approval pages for people
+  mcp                     serve MCP on standard input and output, for development
+  admin COMMAND           organizations, people, agents, keys, policies
+  policy check FILE       what is wrong with a policy document
+  policy simulate FILE    what past requests would have come to under it
+  verify BUNDLE.json --keys JWKS.json
+                          whether a record is genuine; needs no server
 
 chancery COMMAND --help says more. Start with `chancery demo`, then `chancery serve`.
 ";
 
 const SETTINGS_HELP: &str = "\
-  --data FOLDER     the data folder
-  --config FILE     the file of settings, instead of chancery.toml in the data folder
-and every other setting of docs/configuration.md, such as --listen ADDRESS:PORT
+Settings:
+  --data FOLDER           the data folder; ~/.local/share/chancery if not given
+  --listen ADDRESS:PORT   where HTTP is served; 127.0.0.1:7420 if not given
+  --config FILE           the file of settings, instead of chancery.toml in the data folder
+and the others of docs/configuration.md. Each can also be set by a variable, such as CHANCERY_DATA.
 ";
 
 const SERVE_HELP: &str = "\
@@ -52,8 +55,9 @@ Serves MCP on standard input and output, for development. It works through the s
 
 Usage: chancery mcp [--key KEY | --agent AGENT] [SETTINGS]
 
-  --key KEY         speak with this key; the variable CHANCERY_KEY is better, since others can read command lines
-  --agent AGENT     speak for this agent; if neither is given, for the sandbox's
+  --key KEY               speak with this key; the variable CHANCERY_KEY is better, since others can read command lines
+  --agent AGENT           speak for this agent; if neither is given, for the only one there is
+
 ";
 
 const POLICY_HELP: &str = "\
@@ -238,12 +242,17 @@ fn mcp(parser: &mut Parser) -> Result<Action, Failure> {
     }
 }
 
+/// How wide the usage of a command may be to have its explanation beside it.
+const USAGE_WIDTH: usize = 36;
+
 fn admin_help() -> String {
-    let width = COMMANDS.iter().map(|form| form.usage().len()).filter(|width| *width <= 40).max().unwrap_or(0);
-    let rows = COMMANDS.iter().map(|form| format!("  {:width$}  {}\n", form.usage(), form.says));
+    let rows = COMMANDS.iter().map(|form| match form.usage() {
+        usage if usage.len() <= USAGE_WIDTH => format!("  {usage:USAGE_WIDTH$}  {}\n", form.says),
+        usage => format!("  {usage}\n  {:USAGE_WIDTH$}  {}\n", "", form.says),
+    });
     format!(
         "Asks the server that runs on the data folder, or opens the folder itself if none runs.\n\nUsage: chancery admin COMMAND [--json] [SETTINGS]\n\n{}\n\
-         --org may be left out while there is one organization. --json prints the answer as one JSON object.\n{SETTINGS_HELP}",
+         --org may be left out while there is one organization. --json prints the answer as one JSON object.\n\n{SETTINGS_HELP}",
         rows.collect::<String>()
     )
 }
@@ -275,7 +284,7 @@ fn command(parser: &mut Parser, form: &'static CommandForm) -> Result<Action, Fa
     let how = || format!("chancery admin {}", form.usage());
     loop {
         match next(parser)? {
-            Next::Help => return Ok(Action::Print(format!("Usage: {}\n\n{}\n\n{SETTINGS_HELP}", how(), form.says))),
+            Next::Help => return Ok(Action::Print(format!("Usage: {} [--json] [SETTINGS]\n\n{}\n\n{SETTINGS_HELP}", how(), form.says))),
             Next::Value(value) => match places.next() {
                 Some(field) if field.given == Given::File => object.set(field.name, policy::read(Path::new(&value))?),
                 Some(field) => object.set(field.name, value.string()?),

@@ -54,7 +54,11 @@ pub(crate) async fn run() -> Result<(), Failure> {
     let address = listener.local_addr().map_err(Failure::of)?;
     let mut plane = Plane::start(lock, &config, Some(listener)).await?;
     let played = match plane.first_start.take() {
-        Some(first) => play(&first, address, &plane.base).await.map_err(Failure::Failed),
+        Some(first) => tokio::select! {
+            played = play(&first, address, &plane.base) => played.map_err(Failure::Failed),
+            // Listened for, so that the folder goes away then too.
+            _ = tokio::signal::ctrl_c() => Err(Failure::Failed("interrupted".to_owned())),
+        },
         None => Err(Failure::Failed("the new folder was not new".to_owned())),
     };
     plane.stop().await?;
