@@ -1,4 +1,5 @@
-//! Replays recorded rows against the gate, directly or through its MCP server, and asks the reference for fresh ones.
+//! Replays recorded rows against the gate, directly or through its MCP server, asks the reference for fresh ones, and
+//! simulates the control plane's core.
 
 pub mod compare;
 pub mod guide;

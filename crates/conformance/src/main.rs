@@ -1,22 +1,26 @@
-//! `conformance`: replays recorded rows against the gate, directly or through its MCP server, and asks the reference for
-//! fresh ones.
+//! `conformance`: replays recorded rows against the gate, directly or through its MCP server, asks the reference for fresh
+//! ones, and simulates the control plane's core.
 
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
-use conformance::{guide, oracle, pairings, replay};
+use conformance::{guide, oracle, pairings, replay, simulate};
 use lexopt::prelude::*;
 
 const USAGE: &str = "\
 Usage: conformance replay DIR... [--pairing PREFIX]... [--filter TEXT] [--mcp] [--show N]
        conformance oracle --seed S --rows N [--from DIR] [--cache DIR] [the options of replay]
+       conformance simulate --seed S --steps N
        conformance pairings
 
 replay runs the recorded rows in each DIR (*.jsonl and *.jsonl.gz, in folders below it too) against the gate.
 oracle asks the public Python package for N fresh mutants of each file of recorded rows, and replays those. It needs
 python3; the package is installed with pip into the cache folder.
+
+simulate runs N steps of the control plane's core in a world drawn from the seed, checks after each what must always hold,
+and prints the first rule that does not, with seed and step.
 
 pairings writes the README's table of pairings and docs/pairings.md, from the registry and the recorded rows.
 
@@ -24,12 +28,13 @@ pairings writes the README's table of pairings and docs/pairings.md, from the re
   --filter TEXT     only rows whose id holds this text
   --mcp             run each row through the MCP server, over in-memory stdio
   --show N          print the first difference of at most N failing rows (default 20)
-  --seed S          what the mutants are drawn from: the same seed and rows give the same mutants
+  --seed S          what the mutants, or the world, are drawn from: the same seed gives the same ones
   --rows N          how many mutants to make of each file
+  --steps N         how many steps to simulate
   --from DIR        the recorded rows to mutate (default: this repository's vectors/)
   --cache DIR       where the package and the mutants are kept (default: target/oracle)
 
-Exit status: 0 when no row failed, 1 when one did, 2 when no row was selected or the call is wrong.
+Exit status: 0 when no row and no rule failed, 1 when one did, 2 when no row was selected or the call is wrong.
 ";
 
 fn main() -> ExitCode {
@@ -84,6 +89,18 @@ fn command() -> Result<ExitCode, lexopt::Error> {
             let fresh = oracle::mutants(&cache, &from, seed, rows).map_err(|error| error.to_string())?;
             report(&[fresh], &selection)
         }
+        Some(Value(command)) if command == "simulate" => {
+            let (mut seed, mut steps) = (None, None);
+            while let Some(argument) = parser.next()? {
+                match argument {
+                    Long("seed") => seed = Some(parser.value()?.parse()?),
+                    Long("steps") => steps = Some(parser.value()?.parse()?),
+                    other => return Err(other.unexpected()),
+                }
+            }
+            let (Some(seed), Some(steps)) = (seed, steps) else { return Err("simulate needs --seed and --steps".into()) };
+            Ok(simulated(seed, steps))
+        }
         Some(Value(command)) if command == "pairings" => {
             let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
             let readme = std::fs::read_to_string(&file).map_err(|error| error.to_string())?;
@@ -100,6 +117,19 @@ fn command() -> Result<ExitCode, lexopt::Error> {
         }
         Some(other) => Err(other.unexpected()),
         None => Err("say what to do".into()),
+    }
+}
+
+fn simulated(seed: u64, steps: u64) -> ExitCode {
+    match simulate::simulate(seed, steps) {
+        Ok(tally) => {
+            println!("seed {seed}, {steps} steps: every rule held\n{tally}");
+            ExitCode::SUCCESS
+        }
+        Err(violation) => {
+            println!("{violation}");
+            ExitCode::FAILURE
+        }
     }
 }
 

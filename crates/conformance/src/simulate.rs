@@ -24,7 +24,7 @@ use world::World;
 /// The auditor takes the new records every so many steps.
 const AUDITS: u64 = 1000;
 /// One bundle is verified every so many steps.
-const BUNDLES: u64 = 50;
+const BUNDLES: u64 = 100;
 /// What no rule reaches any more is forgotten every so many steps.
 const FORGETS: u64 = 100;
 

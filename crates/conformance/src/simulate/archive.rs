@@ -128,8 +128,13 @@ impl Archive {
     /// moved record must be noticed.
     pub(super) fn audit(&mut self, chance: &mut Chance) -> Result<(), String> {
         let batch = std::mem::take(&mut self.unaudited);
-        let before = self.audited.chain.clone();
-        for sealed in &batch {
+        // Damage is done near the end, so that little has to be followed twice.
+        let place = batch.len().saturating_sub(2 + chance.index(6));
+        let mut before = None;
+        for (at, sealed) in batch.iter().enumerate() {
+            if at == place {
+                before = Some(self.audited.chain.clone());
+            }
             sealed.check(&self.keys).map_err(|fault| fault.to_string())?;
             let hash = self.audited.chain.follow(&sealed.text).map_err(|at| at.to_string())?;
             self.audited.edge.append(leaf_hash(hash.bytes()));
@@ -151,7 +156,10 @@ impl Archive {
             }
         }
         self.audited.head = head;
-        notices_damage(&before, &batch, &self.keys, chance)
+        match before {
+            Some(chain) => notices_damage(chain, batch.get(place..).unwrap_or_default(), &self.keys, chance),
+            None => Ok(()),
+        }
     }
 
     /// Makes the bundle of one of the last records and verifies it, whole and with one byte changed.
@@ -196,29 +204,27 @@ fn with_byte_changed(text: &str, place: usize) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// A copy of the chain with one record dropped, moved or changed breaks somewhere.
-fn notices_damage(before: &Chain, batch: &[Sealed], keys: &Jwks, chance: &mut Chance) -> Result<(), String> {
-    if batch.len() < 3 {
-        return Ok(());
-    }
-    // Near the end, so that little has to be followed; the last alone is not dropped, which the head's size would tell.
-    let tail = batch.len() - batch.len().min(8);
-    let place = tail + chance.index(batch.len() - tail - 1);
-    let mut chain = before.clone();
-    for sealed in batch.get(..place).unwrap_or_default() {
-        chain.follow(&sealed.text).map_err(|at| at.to_string())?;
-    }
-    let mut damaged = batch.get(place..).unwrap_or_default().to_vec();
-    match chance.below(3) {
-        0 => drop(damaged.remove(0)),
-        1 => damaged.swap(0, 1),
+/// A copy of the chain's end with one record dropped, moved or changed breaks somewhere. The last is never dropped: that is
+/// told by the size of the log's head alone.
+fn notices_damage(mut chain: Chain, end: &[Sealed], keys: &Jwks, chance: &mut Chance) -> Result<(), String> {
+    let mut damaged = end.to_vec();
+    let [first, _, ..] = damaged.as_mut_slice() else { return Ok(()) };
+    let what = match chance.below(3) {
+        0 => {
+            damaged.remove(0);
+            "dropped"
+        }
+        1 => {
+            damaged.swap(0, 1);
+            "moved"
+        }
         _ => {
-            let Some(first) = damaged.first_mut() else { return Ok(()) };
             let byte = chance.index(first.text.len());
             let Some(changed) = with_byte_changed(&first.text, byte) else { return Ok(()) };
             first.text = changed;
+            "changed"
         }
-    }
+    };
     let is_whole = damaged.iter().all(|sealed| sealed.check(keys).is_ok() && chain.follow(&sealed.text).is_ok());
-    if is_whole { Err(format!("damage to record {} of the last {} went unnoticed", place, batch.len())) } else { Ok(()) }
+    if is_whole { Err(format!("a record was {what}, {} before the end, and nothing tells", end.len())) } else { Ok(()) }
 }

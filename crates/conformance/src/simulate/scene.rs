@@ -49,7 +49,7 @@ impl Tender {
 /// The most that one payment may be, in units.
 const PER_PAYMENT: u32 = 10_000;
 /// Above which a person is asked, in units.
-const THRESHOLD: u32 = 5_000;
+const THRESHOLD: u32 = 3_000;
 
 /// A policy document.
 pub(super) fn policy(id: &PolicyId, version: u32, agents: &[AgentId], tender: Tender, chance: &mut Chance) -> Object {

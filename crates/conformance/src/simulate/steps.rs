@@ -31,16 +31,16 @@ impl World {
         }
         let org = self.chance.index(self.orgs.len());
         match self.chance.below(100) {
-            0..32 => self.someone_asks(org),
-            32..38 => self.someone_asks_again(org),
-            38..48 => self.someone_answers(org),
-            48..62 => self.someone_clicks(org),
-            62..76 => self.a_payee_takes(org),
-            76..83 => self.someone_hands_off(org),
-            83..85 => self.someone_pauses(org),
-            85..88 => self.someone_consents(org),
-            88..90 => self.someone_changes_the_rules(org),
-            90..92 => {
+            0..26 => self.someone_asks(org),
+            26..31 => self.someone_asks_again(org),
+            31..41 => self.someone_answers(org),
+            41..54 => self.someone_clicks(org),
+            54..74 => self.a_payee_takes(org),
+            74..80 => self.someone_hands_off(org),
+            80..82 => self.someone_pauses(org),
+            82..85 => self.someone_consents(org),
+            85..88 => self.someone_changes_the_rules(org),
+            88..90 => {
                 let fails = self.chance.one_in(8);
                 self.set_rail(fails);
                 Ok(())
@@ -135,9 +135,11 @@ impl World {
             return Ok(());
         }
         let payment = self.ask(org, place, body, request)?;
-        let (id, view) = (payment.id().clone(), self.answer_view(&payment)?);
-        if let Some(key) = key {
-            self.orgs[org].answered.insert((agent, key), FirstAnswer { body: digest, view, request: id });
+        if key.is_some() || payment.mandate().is_some() {
+            let (view, request) = (self.answer_view(&payment)?, payment.id().clone());
+            if let Some(key) = key {
+                self.orgs[org].answered.insert((agent, key), FirstAnswer { body: digest, view, request });
+            }
         }
         self.save(org, None, payment, Deed::Asked)
     }

@@ -1,8 +1,11 @@
 //! The world of the simulation, and how a command is carried out in it: load, command, judge, save, seal.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use control::{
@@ -249,6 +252,17 @@ fn policy_of(payment: &Payment, in_force: Option<&record::Sealed>) -> Option<rec
 
 fn mandate_of(payment: &Payment) -> Option<String> {
     payment.mandate()?.jws().map(str::to_owned)
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { requests, mandates, used, handed_off, approved, clarified, refused, replayed, records } = self;
+        writeln!(
+            f,
+            "{requests} requests: {clarified} clarified, {approved} approved by a person, {handed_off} handed off, {replayed} answered again"
+        )?;
+        write!(f, "{mandates} mandates, {used} used; {refused} commands refused; {records} records sealed")
+    }
 }
 
 impl Tally {
