@@ -32,7 +32,7 @@
     let soonest = Infinity;
     for (const { element, until, from } of counters) {
       const left = until - now(from);
-      const text = left > 0 ? distance(left) : element.dataset.over;
+      const text = left > 0 ? (element.dataset.before ?? "") + distance(left) : element.dataset.over;
       if (element.textContent !== text) element.textContent = text;
       if (left > 0) soonest = Math.min(soonest, left);
     }

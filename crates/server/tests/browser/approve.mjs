@@ -35,6 +35,8 @@ async function approve(url, javaScriptEnabled) {
   await page.keyboard.press("Tab");
   check(await page.evaluate("document.activeElement.textContent.trim().startsWith('Approve')"), "approve is one key from decline");
   const box = await page.evaluate("(({top, bottom, height}) => ({top, bottom, height}))(document.activeElement.getBoundingClientRect())");
+  const widths = await page.locator(".buttons button").evaluateAll((buttons) => buttons.map((button) => button.getBoundingClientRect().width));
+  check(widths[0] === widths[1], "both buttons are of one size");
   check(box.height >= 44 && box.top >= 0 && box.bottom <= 844, "the button is large enough, and in sight");
   await Promise.all([page.waitForEvent("domcontentloaded"), page.keyboard.press("Enter")]);
 
