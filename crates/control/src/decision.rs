@@ -96,6 +96,8 @@ pub struct Check {
     pub name: Cow<'static, str>,
     /// Whether nothing stands against the payment, or a person approved it.
     pub ok: bool,
+    /// The reason that it found, if it found one; of a check that is ok, a hint or what a person approved.
+    pub reason: Option<Reason>,
     /// What was found.
     pub detail: Cow<'static, str>,
 }
@@ -243,7 +245,7 @@ impl Judged {
             questions: if result == DecisionResult::Clarify { self.questions } else { Vec::new() },
             retry: (result == DecisionResult::Deny).then(|| retry(&self.findings)),
             overruns: self.overruns,
-            checks: self.findings.into_iter().map(|Finding { name, verdict, detail, .. }| Check { name, ok: verdict.is_ok(), detail }).collect(),
+            checks: self.findings.into_iter().map(Check::of).collect(),
         }
     }
 }
@@ -285,6 +287,13 @@ fn retry(findings: &[Finding]) -> Retry {
     Retry { retryable, after: after.filter(|_| retryable) }
 }
 
+impl Check {
+    fn of(finding: Finding) -> Self {
+        let Finding { name, verdict, detail, .. } = finding;
+        Self { name, ok: verdict.is_ok(), reason: verdict.reason(), detail }
+    }
+}
+
 impl RiskAction {
     const fn of(result: DecisionResult) -> Self {
         match result {
@@ -301,7 +310,10 @@ impl Decision {
         let texts = |reasons: &[Reason]| Value::from(reasons.iter().map(|reason| reason.as_str().into()).collect::<Vec<Value>>());
         let shadow =
             self.shadow_result.as_ref().map(|shadow| Object::new().with("result", shadow.result.as_str()).with("reasons", texts(&shadow.reasons)));
-        let check = |check: &Check| Object::new().with("name", &*check.name).with("ok", check.ok).with("detail", &*check.detail).into();
+        let check = |check: &Check| {
+            let named = Object::new().with("name", &*check.name).with("ok", check.ok);
+            named.with_some("reason", check.reason.map(Reason::as_str)).with("detail", &*check.detail).into()
+        };
         let questions: Vec<Value> = self.questions.iter().map(|question| question.to_json().into()).collect();
         let retry = self.retry.unwrap_or(Retry { retryable: false, after: None });
         Object::new()

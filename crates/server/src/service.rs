@@ -23,6 +23,7 @@ mod sellers;
 mod settings;
 mod simulate;
 mod standing;
+mod tries;
 
 use std::{
     collections::HashMap,
@@ -51,6 +52,7 @@ pub use query::Query;
 use crate::Problem;
 use clock::OsIds;
 use policies::Loaded;
+use tries::Tries;
 
 /// What every surface calls. Clones are cheap and share one store.
 #[derive(Clone)]
@@ -75,6 +77,8 @@ struct Inner {
     is_sandbox: bool,
     /// Policy versions that were read and whose signature was checked.
     policies: Mutex<HashMap<(PolicyId, u32), Arc<Loaded>>>,
+    /// How often each name was tried with a wrong password.
+    tries: Tries,
 }
 
 impl Service {

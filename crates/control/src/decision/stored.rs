@@ -60,7 +60,12 @@ impl PolicyRef {
 impl Check {
     fn from_stored(value: &Value) -> Option<Self> {
         let stored = Stored::of(value)?;
-        Some(Self { name: stored.text("name")?.to_owned().into(), ok: stored.flag("ok")?, detail: stored.text("detail")?.to_owned().into() })
+        Some(Self {
+            name: stored.text("name")?.to_owned().into(),
+            ok: stored.flag("ok")?,
+            reason: stored.optional_text("reason", Reason::parse)?,
+            detail: stored.text("detail")?.to_owned().into(),
+        })
     }
 }
 

@@ -124,7 +124,7 @@ fn payment_members() -> Value {
         JsonObject::from_iter([("result".to_owned(), json!({ "type": "string", "enum": results })), ("reasons".to_owned(), list(text()))])
     };
     let mut decision = decided(&["allow", "step_up", "deny", "observe", "clarify"]);
-    let mut check = texts(&["name", "detail"]);
+    let mut check = texts(&["name", "reason", "detail"]);
     check.insert("ok".to_owned(), json!({ "type": "boolean" }));
     decision.insert("checks".to_owned(), list(of(check)));
     decision.insert("retryable".to_owned(), json!({ "type": "boolean" }));

@@ -2,10 +2,10 @@
 
 use control::{
     Instant, Money, card_number,
-    decision::Decision,
+    decision::{Check, Decision, DecisionResult},
     ids::{ApprovalId, OrgId},
-    payee::Name,
-    payment::{ApprovalState, Payment},
+    payment::{Approval, ApprovalState, Payment},
+    policy::Policy,
 };
 use lcp::{Object, json};
 use store::{Reader, Tx};
@@ -18,13 +18,14 @@ use crate::{Caller, Person, Problem};
 pub struct ApprovalPage {
     /// The approval's id.
     pub id: String,
-    /// `pending`, `approved`, `declined`, `expired` or `superseded`.
+    /// `pending`, `approved`, `declined`, `expired`, `superseded` or `void`; `refused` if a person approved what was then
+    /// denied.
     pub state: String,
     /// What a click binds to.
     pub digest: String,
     /// How much.
     pub amount: Money,
-    /// The payee's name as given, and how it reads in ASCII where that differs.
+    /// The payee's name as given.
     pub payee_name: Option<String>,
     /// The payee's domain, and the part of it that is registered.
     pub payee_domain: Option<(String, String)>,
@@ -145,8 +146,9 @@ fn merchant_facts(reader: &Reader<'_>, payment: &Payment, decision: &Decision) -
     for name in MERCHANT_CHECKS {
         if let Some(check) = decision.checks.iter().find(|check| check.name == *name) {
             let result = match (check.ok, *name) {
-                // Nobody looked it up: that is not known, rather than good.
+                // Nobody looked it up, or there is nothing to look at: that is not known, rather than good.
                 (true, "payee_identity") => "SKIP",
+                (true, "payee_domain") if payment.request().checkout.as_ref().is_none_or(|checkout| checkout.url.is_none()) => "SKIP",
                 (true, _) => "PASS",
                 (false, _) => "FAIL",
             };
@@ -156,9 +158,24 @@ fn merchant_facts(reader: &Reader<'_>, payment: &Payment, decision: &Decision) -
     Ok(facts)
 }
 
-/// Each rule that asks a person or stands against the payment: its check's name and what it found.
+/// What became of an approval. Approving is a wish: what is denied at the click is not paid.
+fn shown_state(payment: &Payment, approval: &Approval) -> &'static str {
+    let is_denied = payment.decision().is_some_and(|decision| decision.result == DecisionResult::Deny);
+    if approval.state == ApprovalState::Approved && is_denied { "refused" } else { approval.state.as_str() }
+}
+
+/// The name of the policy version that was decided under, or its id, and the version.
+fn policy_name(reader: &Reader<'_>, org: &OrgId, decision: &Decision) -> Result<Option<(String, u32)>, Problem> {
+    let Some((id, version)) = decision.policy.as_ref().and_then(|policy| Some((policy.id.as_ref()?, policy.version?))) else { return Ok(None) };
+    let name = reader.policy(org, id, version)?.and_then(|row| Policy::parse(&row.sealed.text).ok()?.name);
+    Ok(Some((name.unwrap_or_else(|| id.to_string()), version)))
+}
+
+/// Each rule that asks a person or stands against the payment: its reason and what it found.
 fn rules(decision: &Decision) -> Vec<(String, String)> {
-    decision.checks.iter().filter(|check| !check.ok).map(|check| (check.name.to_string(), check.detail.to_string())).collect()
+    let found = decision.checks.iter().filter(|check| !check.ok);
+    let code = |check: &Check| check.reason.map_or_else(|| check.name.to_string(), |reason| reason.as_str().to_owned());
+    found.map(|check| (code(check), check.detail.to_string())).collect()
 }
 
 /// What the person wanted, as the agent says: the words, else the slots.
@@ -180,13 +197,12 @@ fn approval_page(reader: &Reader<'_>, payment: &Payment, id: &ApprovalId, now: I
         _ => None,
     };
     let payee = &request.payee;
-    let policy = decision.policy.as_ref().and_then(|policy| Some((policy.id.as_ref()?.to_string(), policy.version?)));
     Ok(ApprovalPage {
         id: id.to_string(),
-        state: approval.state.as_str().to_owned(),
+        state: shown_state(payment, approval).to_owned(),
         digest: approval.digest.clone(),
         amount: request.amount.clone(),
-        payee_name: payee.name.as_ref().map(Name::shown),
+        payee_name: payee.name.as_ref().map(|name| name.given().to_owned()),
         payee_domain: payee.domain.as_ref().map(|domain| (domain.unicode(), domain.registrable().to_owned())),
         merchant_id: payee.merchant_id.as_deref().map(str::to_owned),
         purpose: request.purpose.clone(),
@@ -197,7 +213,7 @@ fn approval_page(reader: &Reader<'_>, payment: &Payment, id: &ApprovalId, now: I
         evidence: request.evidence.iter().map(|one| (one.kind.clone(), one.reference.clone(), one.digest.as_str().to_owned())).collect(),
         checkout: request.checkout.as_ref().map(|checkout| (checkout.protocol.as_str().to_owned(), checkout.reference.clone())),
         risk: (decision.risk.score, decision.risk.signals.iter().map(|signal| signal.as_str().to_owned()).collect()),
-        policy,
+        policy: policy_name(reader, payment.org(), decision)?,
         asked_at: payment.created_at(),
         expires_at: approval.expires_at,
         now,

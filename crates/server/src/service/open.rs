@@ -27,6 +27,7 @@ use super::{
     agents::put_agent,
     clock::{OsIds, random},
     keys::fresh_key,
+    tries::Tries,
     unreadable,
 };
 use crate::Problem;
@@ -140,6 +141,7 @@ impl Service {
             rail_fails,
             is_sandbox: options.is_sandbox,
             policies: Mutex::new(HashMap::new()),
+            tries: Tries::default(),
         };
         Ok(Self { inner: Arc::new(inner) })
     }

@@ -1,6 +1,6 @@
 //! People: first passwords, signing in and out.
 
-use control::{Instant, ids::UserId};
+use control::{Instant, card_number, ids::UserId};
 use store::{SessionRow, Tx, UserRow};
 
 use super::{Inner, Service, secret};
@@ -59,6 +59,9 @@ impl Service {
         if !PASSWORD.contains(&password.chars().count()) {
             return Err(Problem::new(422, "password_length", "Choose a password of 12 to 200 characters."));
         }
+        if card_number::is_in(password) {
+            return Err(Problem::new(422, "card_number_rejected", "Choose a password that does not look like a card number."));
+        }
         let link = secret::hash(token);
         // Looked at before the costly hash; the command looks again.
         self.setup_link(token).await?;
@@ -75,11 +78,14 @@ impl Service {
     /// Signs in. An unknown name and a wrong password are answered the same, in the same time.
     pub async fn sign_in(&self, login: &str, password: &str) -> Result<SessionToken, Problem> {
         let login = login.trim().to_lowercase();
+        self.inner.tries.allow(&login, self.inner.clock.now())?;
+        let tried = login.clone();
         let found = self.read(move |_, reader, _| Ok(reader.user_by_login(&login)?)).await?;
         let (hash, password) = (found.as_ref().and_then(|user| user.password_hash.clone()), password.to_owned());
         let is_right = tokio::task::spawn_blocking(move || secret::is_password(&password, hash.as_deref())).await.unwrap_or(false);
         let wrong = || Problem::new(401, "sign_in_failed", "The name or the password is not right: try again, or ask for a new link.");
         let user: UserRow = found.filter(|_| is_right).ok_or_else(wrong)?;
+        self.inner.tries.forget(&tried);
         self.write(move |_, tx, now| start_session(tx, &user.id, now)).await
     }
 

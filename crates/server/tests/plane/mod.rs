@@ -29,12 +29,12 @@ pub(crate) struct First {
 }
 
 impl Plane {
-    /// Starts `chancery serve` on a free port, with its data in that folder.
+    /// Starts `chancery serve` on a free port, with its data in that folder and no limit of calls.
     pub(crate) fn start(folder: &Path) -> Self {
-        Self::start_with(folder, &[])
+        Self::start_with(folder, &["--key-calls-per-minute", "0", "--address-calls-per-minute", "0"])
     }
 
-    /// The same, with more options.
+    /// Starts it with these options more.
     pub(crate) fn start_with(folder: &Path, options: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_chancery"))
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
