@@ -82,7 +82,10 @@ impl PayeeList {
         };
         let by_name = || {
             let name = payee.name.as_ref().filter(|name| !self.keys.contains(&PayeeKey::Name(name.normal().into())))?;
-            self.looks.get(&skeleton(name.normal()))
+            let entry = self.looks.get(&skeleton(name.normal()))?;
+            // A payee on an allowed domain may call itself by it.
+            let is_own = payee.domain.as_ref().is_some_and(|domain| domain.and_parents().any(|own| own == entry));
+            (!is_own).then_some(entry)
         };
         by_domain().or_else(by_name).map(String::as_str)
     }
@@ -134,6 +137,15 @@ pub(crate) fn read_merchant_id(field: &Field<'_>) -> Result<Box<str>, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_payee_may_call_itself_by_its_own_domain() {
+        let list: PayeeList = [PayeeKey::parse("domain:shop.example").unwrap()].into_iter().collect();
+        assert_eq!(list.imitated_by(&payee(Some("shop.example"), Some("shop.example"), None)), None);
+        assert_eq!(list.imitated_by(&payee(Some("Shop.Example"), Some("www.shop.example"), None)), None);
+        assert_eq!(list.imitated_by(&payee(Some("shop.example"), Some("other.example"), None)), Some("shop.example"));
+        assert_eq!(list.imitated_by(&payee(Some("shop.example"), None, None)), Some("shop.example"));
+    }
 
     fn payee(name: Option<&str>, domain: Option<&str>, merchant_id: Option<&str>) -> Payee {
         Payee {
