@@ -68,7 +68,8 @@ pub struct SessionRow {
 }
 
 const ORG: &str = "SELECT id, name, created_at FROM orgs";
-const USER: &str = "SELECT id, org, login, name, role, password_hash, created_at FROM users";
+const USER: &str = "SELECT u.id, u.org, u.login, u.name, u.role, c.data, u.created_at FROM users u
+    LEFT JOIN credentials c ON c.user_id = u.id AND c.kind = 'password' AND c.name = ''";
 
 fn org(row: &Columns<'_>) -> rusqlite::Result<OrgRow> {
     Ok(OrgRow { id: row.id(0)?, name: row.text(1)?, created_at: row.at(2)? })
@@ -104,17 +105,17 @@ impl Reader<'_> {
 
     /// A person.
     pub fn user(&self, id: &UserId) -> Result<Option<UserRow>, StoreError> {
-        self.one(&format!("{USER} WHERE id = $1"), [id.as_str()], user)
+        self.one(&format!("{USER} WHERE u.id = $1"), [id.as_str()], user)
     }
 
     /// The person who signs in with that name, in any case.
     pub fn user_by_login(&self, login: &str) -> Result<Option<UserRow>, StoreError> {
-        self.one(&format!("{USER} WHERE login = $1"), [login.to_lowercase()], user)
+        self.one(&format!("{USER} WHERE u.login = $1"), [login.to_lowercase()], user)
     }
 
     /// The organization's people, by login.
     pub fn users(&self, org: &OrgId) -> Result<Vec<UserRow>, StoreError> {
-        self.all(&format!("{USER} WHERE org = $1 ORDER BY login"), [org.as_str()], user)
+        self.all(&format!("{USER} WHERE u.org = $1 ORDER BY u.login"), [org.as_str()], user)
     }
 
     /// The link whose secret has that hash, spent and expired ones too.
@@ -145,25 +146,22 @@ impl Tx<'_> {
         self.run("INSERT INTO orgs (id, name, created_at) VALUES ($1, $2, $3)", row).map(drop)
     }
 
-    /// Adds a person, the login in lower case; `false`, and nothing happens, if the login is taken.
+    /// Adds a person without a password, the login in lower case; `false`, and nothing happens, if the login is taken.
     pub fn insert_user(&mut self, user: &UserRow) -> Result<bool, StoreError> {
-        const SQL: &str = "INSERT INTO users (id, org, login, name, role, password_hash, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+        const SQL: &str = "INSERT INTO users (id, org, login, name, role, created_at) VALUES ($1, $2, $3, $4, $5, $6)
             ON CONFLICT (login) DO NOTHING";
-        let row = params![
-            user.id.as_str(),
-            user.org.as_str(),
-            user.login.to_lowercase(),
-            user.name,
-            user.role,
-            user.password_hash,
-            user.created_at.millis()
-        ];
+        let row = params![user.id.as_str(), user.org.as_str(), user.login.to_lowercase(), user.name, user.role, user.created_at.millis()];
         self.run(SQL, row).map(|added| added == 1)
     }
 
     /// Sets the hash of a person's password; `false` if there is no such person.
     pub fn set_password(&mut self, user: &UserId, password_hash: &str) -> Result<bool, StoreError> {
-        self.run("UPDATE users SET password_hash = $1 WHERE id = $2", [password_hash, user.as_str()]).map(|found| found == 1)
+        const SQL: &str = "INSERT INTO credentials (user_id, kind, name, data) VALUES ($1, 'password', '', $2)
+            ON CONFLICT (user_id, kind, name) DO UPDATE SET data = excluded.data";
+        if self.user(user)?.is_none() {
+            return Ok(false);
+        }
+        self.run(SQL, [user.as_str(), password_hash]).map(|set| set == 1)
     }
 
     /// Adds a link that sets that person's password.

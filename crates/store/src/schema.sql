@@ -18,10 +18,19 @@ CREATE TABLE users (
     login TEXT NOT NULL UNIQUE,
     name TEXT NOT NULL,
     role TEXT NOT NULL,
-    password_hash TEXT,
     created_at BIGINT NOT NULL
 );
 CREATE INDEX users_of_org ON users (org, login);
+
+-- What people sign in with: of kind password one, without a name, whose data is the hash. Passkeys will be of a kind of
+-- their own, one for each device, with their public keys.
+CREATE TABLE credentials (
+    user_id TEXT NOT NULL REFERENCES users (id),
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    data TEXT NOT NULL,
+    PRIMARY KEY (user_id, kind, name)
+);
 
 CREATE TABLE setup_links (
     token_hash BLOB NOT NULL PRIMARY KEY,
