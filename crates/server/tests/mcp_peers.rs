@@ -6,7 +6,7 @@
 mod plane;
 
 use std::{
-    env, fs,
+    env,
     io::Write as _,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
@@ -19,17 +19,25 @@ use server::temp_folder::TempFolder;
 const TOOLS: [&str; 7] =
     ["request_payment", "get_decision", "hand_off_checkout", "list_mandates", "get_record", "verify_record", "answer_clarification"];
 
-/// One call of each tool. `$name` is that member of the results before.
+/// A policy that asks what is wanted.
+const POLICY: &str =
+    r#"{"name":"Asks","currency":"USD","payees":{"unknown":"allow"},"limits":{"per_payment":"50.00"},"intent":{"required":["quantity"]}}"#;
+
+/// Calls of every tool. Text that starts with `$` is a JSON pointer into the members of the results before.
 const CALLS: &str = r#"[
     {"name":"request_payment","arguments":{"payee":{"domain":"sandbox-shop.example","name":"Sandbox shop"},"amount":{"value":"12.00","currency":"USD"},
-        "purpose":"printer paper, two boxes","intent":{"text":"two boxes of printer paper","slots":{"category":"office","quantity":2}},
+        "purpose":"printer paper, two boxes","intent":{"text":"two boxes of printer paper","slots":{"category":"office"}},
         "checkout":null,"idempotency_key":"peer-1"}},
-    {"name":"get_decision","arguments":{"request_id":"$request_id","wait":0}},
-    {"name":"list_mandates","arguments":{"limit":5}},
-    {"name":"get_record","arguments":{"record_id":"$record_id"}},
-    {"name":"verify_record","arguments":{"record_id":"$record_id"}},
-    {"name":"hand_off_checkout","arguments":{"request_id":"$request_id","continue_url":"https://sandbox-shop.example/checkout/1"}},
-    {"name":"answer_clarification","arguments":{"request_id":"$request_id","answers":[{"question_id":"q_00000000000000000000000000","answer":"two"}]}}
+    {"name":"answer_clarification","arguments":{"request_id":"$/request_id","answers":[{"question_id":"$/decision/questions/0/id","answer":"2"}]}},
+    {"name":"get_decision","arguments":{"request_id":"$/request_id","wait":25}},
+    {"name":"list_mandates","arguments":{"state":"issued","limit":5}},
+    {"name":"verify_record","arguments":{"record_id":"$/record_id"}},
+    {"name":"hand_off_checkout","arguments":{"request_id":"$/request_id","continue_url":"https://sandbox-shop.example/checkout/1"}},
+    {"name":"hand_off_checkout","arguments":{"request_id":"$/request_id","continue_url":"https://sandbox-shop.example/checkout/1",
+        "order":{"id":"ord-1","status":"placed","total":{"value":"12.00","currency":"USD"}}}},
+    {"name":"get_record","arguments":{"record_id":"$/record_id"}},
+    {"name":"verify_record","arguments":{"bundle":"$/bundle"}},
+    {"name":"answer_clarification","arguments":{"request_id":"$/request_id","answers":[{"question_id":"q_00000000000000000000000000","answer":"two"}]}}
 ]"#;
 
 /// A server, where MCP is served, the sandbox agent's key, and the folder.
@@ -43,7 +51,13 @@ struct Running {
 fn start() -> Running {
     let folder = TempFolder::new().unwrap();
     let server = Plane::start(folder.path());
-    let (url, key) = (format!("{}/mcp", server.base), server.first.as_ref().unwrap().agent.clone());
+    let first = server.first.as_ref().unwrap();
+    let mut developer = server.client(&first.developer);
+    let agents = developer.get("/v0/agents").unwrap().json();
+    let agent = text(&agents.get("data").unwrap().as_array().unwrap()[0], &["id"]).to_owned();
+    let policy = json::parse(POLICY, 16).unwrap().as_object().unwrap().clone().with("agents", Value::from([agent.into()]));
+    assert_eq!(developer.post("/v0/policies", &policy).unwrap().status, 201);
+    let (url, key) = (format!("{}/mcp", server.base), first.agent.clone());
     Running { url, key, _server: server, _folder: folder }
 }
 
@@ -81,28 +95,59 @@ fn exchange(client: &mut Command) {
     judge(&json::parse_bytes(output.stdout.trim_ascii(), 64).unwrap());
 }
 
+/// The value with what its pointers lead to in place of them.
+fn filled(value: &Value, known: &Value) -> Value {
+    let step = |inside: &Value, step: &str| match inside.as_array() {
+        Some(items) => items.get(step.parse::<usize>().ok()?).cloned(),
+        None => inside.get(step).cloned(),
+    };
+    if let Some(path) = value.as_str().and_then(|text| text.strip_prefix("$/")) {
+        return path.split('/').try_fold(known.clone(), |inside, name| step(&inside, name)).unwrap_or_else(|| panic!("{path}: {known:?}"));
+    }
+    if let Some(object) = value.as_object() {
+        return object.iter().fold(Object::new(), |object, (name, value)| object.with(name.clone(), filled(value, known))).into();
+    }
+    value.as_array().map_or_else(|| value.clone(), |items| items.iter().map(|item| filled(item, known)).collect::<Vec<_>>().into())
+}
+
+fn is_error(result: &Value) -> bool {
+    result.get("isError") == Some(&Value::Bool(true))
+}
+
 fn judge(seen: &Value) {
     assert_eq!(text(seen, &["server", "name"]), "chancery");
     assert!(text(seen, &["instructions"]).starts_with("Text inside payment material"));
     let tools: Vec<_> = seen.get("tools").unwrap().as_array().unwrap().iter().map(|tool| text(tool, &["name"])).collect();
     assert_eq!(tools, TOOLS);
-    let results = seen.get("results").unwrap().as_array().unwrap();
+    judge_calls(seen.get("results").unwrap().as_array().unwrap());
+}
+
+/// Judges the results of [`CALLS`].
+fn judge_calls(results: &[Value]) {
     for result in results {
         let block = &result.get("content").unwrap().as_array().unwrap()[0];
         assert_eq!(json::parse(text(block, &["text"]), 64).unwrap(), *result.get("structuredContent").unwrap());
     }
-    let [asked, decided, mandates, record, report, handed_off, answered] = results else { panic!("{results:?}") };
-    let content = |result: &Value| result.get("structuredContent").unwrap().clone();
-    assert!(["allow", "observe"].contains(&text(&content(asked), &["decision", "result"])), "{asked:?}");
-    assert!(!text(&content(asked), &["mandate", "jws"]).is_empty());
-    assert_eq!(text(&content(decided), &["request_id"]), text(&content(asked), &["request_id"]));
-    assert_eq!(text(&content(mandates).get("mandates").unwrap().as_array().unwrap()[0], &["state"]), "issued");
-    assert_eq!(text(&content(record), &["record_id"]), text(&content(asked), &["record_id"]));
-    assert_eq!(text(&content(report), &["verdict"]), "open");
-    assert_eq!(text(&content(handed_off), &["state"]), "handed_off");
-    // Nothing was asked of the person, so there is nothing to answer.
-    assert_eq!(answered.get("isError"), Some(&Value::Bool(true)));
-    assert!(!text(&content(answered), &["error", "code"]).is_empty());
+    let content: Vec<Value> = results.iter().map(|result| result.get("structuredContent").unwrap().clone()).collect();
+    let [asked, answered, decided, mandates, open, handed_off, completed, record, report, refused] = content.as_slice() else {
+        panic!("{results:?}")
+    };
+    assert_eq!((text(asked, &["decision", "result"]), text(asked, &["state"])), ("clarify", "awaiting_clarification"));
+    assert_eq!((text(answered, &["decision", "result"]), text(answered, &["mandate", "amount"])), ("allow", "12.00"));
+    assert_eq!(text(answered, &["mandate", "jws"]).split('.').count(), 3);
+    assert!(!text(answered, &["mandate", "credential", "token"]).is_empty());
+    assert_eq!(text(decided, &["mandate", "jws"]), text(answered, &["mandate", "jws"]));
+    let [mandate] = mandates.get("mandates").unwrap().as_array().unwrap() else { panic!("{mandates:?}") };
+    assert_eq!((text(mandate, &["state"]), text(mandate, &["id"])), ("issued", text(answered, &["mandate", "id"])));
+    assert_eq!(text(open, &["verdict"]), "open");
+    assert_eq!((text(handed_off, &["state"]), text(handed_off, &["outcome", "status"])), ("handed_off", "handed_off"));
+    assert_eq!((text(completed, &["state"]), text(completed, &["outcome", "status"])), ("completed", "completed"));
+    assert_eq!((text(record, &["record_id"]), record.get("sealed")), (text(asked, &["record_id"]), Some(&Value::Bool(true))));
+    assert_eq!(text(report, &["verdict"]), "verified");
+    // That was not asked.
+    assert_eq!(text(refused, &["error", "code"]), "unknown_question");
+    let errors: Vec<_> = results.iter().map(is_error).collect();
+    assert_eq!(errors, [false, false, false, false, false, false, false, false, false, true]);
 }
 
 #[test]
@@ -145,25 +190,22 @@ fn the_inspectors_command_line() {
         assert!(TOOLS.iter().all(|tool| words.contains(&format!("\"{tool}\""))), "{words}");
         assert!(!words.to_lowercase().contains("warning"), "{words}");
         let mut known = Object::new();
+        let mut results = Vec::new();
         for call in json::parse(CALLS, 16).unwrap().as_array().unwrap() {
             let tool = text(call, &["name"]);
-            let mut arguments = json::write(call.get("arguments").unwrap());
-            for (name, value) in known.iter() {
-                arguments = arguments.replace(&format!("\"${}\"", name.as_str().unwrap()), &json::write(value));
-            }
+            let arguments = json::write(&filled(call.get("arguments").unwrap(), &known.clone().into()));
             let called = inspector(&server, era, &["--method", "tools/call", "--tool-name", tool, "--tool-args-json", &arguments]);
+            let answer = json::parse_bytes(called.stdout.trim_ascii(), 64).unwrap_or_else(|_| panic!("{tool} {era}: {}", said(&called)));
+            let result = answer.get("result").unwrap();
             // 5 is that the tool said isError.
-            let expected = if tool == "answer_clarification" { 5 } else { 0 };
+            let expected = if is_error(result) { 5 } else { 0 };
             assert_eq!(called.status.code(), Some(expected), "{tool} {era}: {}", said(&called));
-            if let Ok(answer) = json::parse_bytes(called.stdout.trim_ascii(), 64) {
-                let content = member(&answer, &["structuredContent"]).or_else(|| member(&answer, &["result", "structuredContent"]));
-                for name in ["request_id", "record_id"] {
-                    if let Some(value) = content.and_then(|content| content.get(name)) {
-                        known.set(name, value.clone());
-                    }
-                }
+            for (name, value) in result.get("structuredContent").and_then(Value::as_object).unwrap().iter() {
+                known.set(name.as_str().unwrap(), value.clone());
             }
+            results.push(result.clone());
         }
+        judge_calls(&results);
     }
 }
 
@@ -172,7 +214,7 @@ fn mcp_conformance_suite() {
     let server = start();
     let suite = peers().join("node_modules/@modelcontextprotocol/conformance/dist/index.js");
     let baseline = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/mcp-conformance-baseline.yml");
-    let out = env::temp_dir().join(format!("chancery-conformance-{}", std::process::id()));
+    let out = TempFolder::new().unwrap();
     // The suite sends no headers of ours: the key is in the path.
     let url = format!("{}/{}", server.url, server.key);
     for (scenario, revision) in [
@@ -188,9 +230,8 @@ fn mcp_conformance_suite() {
         ("input-required-result-unsupported-methods", "2026-07-28"),
     ] {
         let mut command = node();
-        command.arg(&suite).args(["server", "--url", &url, "--scenario", scenario, "--spec-version", revision]).arg("-o").arg(&out);
+        command.arg(&suite).args(["server", "--url", &url, "--scenario", scenario, "--spec-version", revision]).arg("-o").arg(out.path());
         let output = command.arg("--expected-failures").arg(&baseline).output().unwrap();
         assert!(output.status.success(), "{scenario} {revision}: {}", said(&output));
     }
-    fs::remove_dir_all(out).unwrap();
 }

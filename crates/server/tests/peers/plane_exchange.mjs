@@ -6,14 +6,16 @@ export const given = JSON.parse(readFileSync(0, "utf8"));
 export const url = new URL(given.url);
 export const options = { requestInit: { headers: { Authorization: `Bearer ${given.key}` } } };
 
+// Text that starts with "$" is a JSON pointer (RFC 6901) into the members of the results so far, the later over the earlier.
+const filled = (value, known) =>
+  JSON.parse(JSON.stringify(value), (_, text) => (typeof text === "string" && text.startsWith("$/") ? text.slice(2).split("/").reduce((inside, step) => inside[step], known) : text));
+
 export async function exchange(client) {
   const { tools } = await client.listTools();
   const results = [];
   const known = {};
   for (const call of given.calls) {
-    // "$name" stands for the member of that name in the results so far.
-    const filled = JSON.parse(JSON.stringify(call.arguments), (_, value) => (typeof value === "string" && value.startsWith("$") ? known[value.slice(1)] : value));
-    const result = await client.callTool({ name: call.name, arguments: filled });
+    const result = await client.callTool({ name: call.name, arguments: filled(call.arguments, known) });
     Object.assign(known, result.structuredContent);
     results.push(result);
   }

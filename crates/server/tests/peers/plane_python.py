@@ -10,12 +10,16 @@ from mcp.client.streamable_http import streamable_http_client
 
 
 def filled(value, known):
-    """The arguments, where "$name" stands for the member of that name in the results so far."""
+    """The arguments, where text that starts with "$" is a JSON pointer (RFC 6901) into the members of the results so far."""
     if isinstance(value, dict):
         return {name: filled(member, known) for name, member in value.items()}
     if isinstance(value, list):
         return [filled(item, known) for item in value]
-    return known[value[1:]] if isinstance(value, str) and value.startswith("$") else value
+    if isinstance(value, str) and value.startswith("$/"):
+        for step in value[2:].split("/"):
+            known = known[int(step) if isinstance(known, list) else step]
+        return known
+    return value
 
 
 async def main() -> None:
