@@ -4,8 +4,15 @@
 
 mod plane;
 
-use std::{env, path::PathBuf, process::Command, thread};
+use std::{
+    env,
+    path::PathBuf,
+    process::Command,
+    thread,
+    time::{Duration, Instant},
+};
 
+use lcp::{Object, Value};
 use plane::{Plane, purchase, text};
 use server::temp_folder::TempFolder;
 
@@ -19,6 +26,18 @@ fn script(name: &str, login: &str, arguments: &[&str]) -> String {
     println!("{out}{err}");
     assert!(run.status.success(), "{name} failed");
     out.into_owned()
+}
+
+/// Asks until a person has answered, each time for as long as the server waits.
+fn wait(mut ask: impl FnMut() -> Value) -> Value {
+    loop {
+        let since = Instant::now();
+        let request = ask();
+        if text(&request, &["state"]) != "awaiting_approval" {
+            return request;
+        }
+        assert!(since.elapsed() >= Duration::from_secs(24), "an answer that changes nothing comes only when the wait is over");
+    }
 }
 
 #[test]
@@ -40,23 +59,16 @@ fn a_person_sets_a_password_and_approves_while_the_agent_waits() {
     let (_, looked_at) = ask("desk", &"A desk that can be moved up and down, with its lamp. ".repeat(20));
 
     thread::scope(|scope| {
-        let waiting: Vec<_> = [paper, ink]
-            .into_iter()
-            .map(|id| {
-                let mut client = server.client(&first.agent);
-                scope.spawn(move || {
-                    loop {
-                        let request = client.get(&format!("/v0/payment-requests/{id}?wait=25")).unwrap().json();
-                        if text(&request, &["state"]) != "awaiting_approval" {
-                            return request;
-                        }
-                    }
-                })
-            })
-            .collect();
+        // One waits with the MCP tool, the other with the REST call.
+        let mut client = server.client(&first.agent);
+        let by_mcp =
+            scope.spawn(move || wait(|| client.call_tool("get_decision", Object::new().with("request_id", paper.as_str()).with("wait", 25u32))));
+        let mut client = server.client(&first.agent);
+        let by_rest = scope.spawn(move || wait(|| client.get(&format!("/v0/payment-requests/{ink}?wait=25")).unwrap().json()));
         script("approve.mjs", login, &[&with_script, &without_script]);
-        for request in waiting {
+        for request in [by_mcp, by_rest] {
             let request = request.join().unwrap();
+            assert_eq!(text(&request, &["state"]), "approved");
             assert_eq!(text(&request, &["decision", "result"]), "allow");
             assert_eq!(text(&request, &["mandate", "amount"]), "80.00");
         }
@@ -68,5 +80,7 @@ fn a_person_sets_a_password_and_approves_while_the_agent_waits() {
     let mut arguments = vec![shots.to_str().unwrap(), &server.base];
     arguments.extend(pages.iter().map(String::as_str));
     script("look.mjs", login, &arguments);
-    script("look.mjs", "", &[shots.to_str().unwrap(), &server.base, "/sign-in", "/setup/none"]);
+    // A link of a second sandbox shows the form for a first password.
+    let second = agent.post("/v0/sandbox/keys", &Object::new()).unwrap().json();
+    script("look.mjs", "", &[shots.to_str().unwrap(), &server.base, "/sign-in", "/setup/none", &path(text(&second, &["setup_url"]))]);
 }

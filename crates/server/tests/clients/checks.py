@@ -1,12 +1,15 @@
 """What the checks of the client share: the claims, and clients whose every answer is looked at on its way."""
 
+import io
 import json
 import re
 import sys
 import urllib.parse
 import urllib.request
+import urllib.response
 
 import enruta
+import jsonschema
 from enruta.errors import error_for_status
 
 done = []
@@ -16,7 +19,7 @@ wrong = []
 ids = set()
 """The request ids of all answers."""
 seen = []
-"""(method, path, status) of every answer."""
+"""(method, path, status, media type, body) of every answer."""
 last = {}
 """The headers of the last answer."""
 
@@ -55,21 +58,56 @@ class Watch(urllib.request.BaseHandler):
         if not re.fullmatch(r"[\x21-\x7e]{8,64}", ident) or ident in ids:
             same(ident, "a fresh id", f"x-request-id of {request.full_url}")
         ids.add(ident)
-        seen.append((request.get_method(), urllib.parse.urlsplit(request.full_url).path, answer.status))
-        return answer
+        path, body = urllib.parse.urlsplit(request.full_url).path, answer.read()
+        seen.append((request.get_method(), path, answer.status, last.get("content-type"), body))
+        read = urllib.response.addinfourl(io.BytesIO(body), answer.headers, answer.url, answer.status)
+        read.msg = answer.msg
+        return read
 
 
 def client(key, base_url, **more):
     return enruta.Enruta(key, base_url=base_url, opener=urllib.request.build_opener(Watch()), **more)
 
 
+class Operation:
+    """An operation of an OpenAPI document."""
+
+    def __init__(self, document, path, method, operation):
+        self.name = operation["operationId"]
+        self._method = method.upper()
+        self._path = re.compile(re.sub(r"\\{.*?\\}", "[^/]+", re.escape(path)))
+        self._document = document
+        self._responses = operation["responses"]
+
+    def answers(self):
+        """What was answered to it."""
+        return [answer for answer in seen if answer[0] == self._method and self._path.fullmatch(answer[1])]
+
+    def is_driven(self):
+        return any(status < 300 for _, _, status, _, _ in self.answers())
+
+    def faults(self):
+        """Where an answer is not what the document says."""
+        found = []
+        for _, path, status, media_type, body in self.answers():
+            said = self._responses.get(str(status), self._responses["default"])
+            if "$ref" in said:
+                said = self._document["components"]["responses"][said["$ref"].rsplit("/", 1)[1]]
+            content = said["content"].get(media_type.split(";")[0])
+            if content is None:
+                found.append(f"{self.name} {path} {status}: {media_type}")
+            elif media_type.startswith("application/json"):
+                schema = {**content["schema"], "components": self._document["components"]}
+                errors = jsonschema.Draft202012Validator(schema).iter_errors(json.loads(body))
+                found += [f"{self.name} {path} {status}: {error.json_path}: {error.message[:200]}" for error in errors]
+        return found
+
+
 def operations(document):
-    """The operations of an OpenAPI document: the name of each with its method, and a pattern of its path."""
-    return {
-        operation["operationId"]: (method.upper(), re.compile(re.sub(r"\\{.*?\\}", "[^/]+", re.escape(path))))
-        for path, methods in document["paths"].items()
-        for method, operation in methods.items()
-    }
+    """The operations of an OpenAPI document, by their names."""
+    found = [Operation(document, path, method, operation) for path, methods in document["paths"].items() for method, operation in methods.items()]
+    # The fixed path of two that match comes first, and takes the answers.
+    return {operation.name: operation for operation in found}
 
 
 def methods(of, prefix=""):

@@ -16,6 +16,7 @@ import threading
 import time
 
 import enruta
+import openapi_spec_validator
 from enruta.client import create_sandbox_keys, iterate
 
 import checks
@@ -70,7 +71,7 @@ whole = body(
     policy_snapshot_hash=developer.policies.list()["data"][0]["hash"],
 )
 allowed = agent.payment_requests.create(whole, idempotency_key="paper-1")
-same(checks.seen[-1], ("POST", "/v0/payment-requests", 201), "create is a 201")
+same(checks.seen[-1][:3], ("POST", "/v0/payment-requests", 201), "create is a 201")
 first_headers = dict(checks.last)
 same((allowed["state"], allowed["decision"]["result"], allowed["decision"]["reasons"]), ("decided", "allow", []), "allow")
 holds("every check is listed and ok", len(allowed["decision"]["checks"]) > 20 and all(check["ok"] for check in allowed["decision"]["checks"]))
@@ -90,6 +91,7 @@ same(shapes.faults(allowed, TYPES.PaymentRequest), [], "the answer is of the cli
 same(shapes.lacks(allowed, TYPES.PaymentRequest), [], "with every member of it")
 same(shapes.lacks(allowed["decision"], TYPES.Decision), ["judgement"], "and of the decision, but the one that no policy here asks for")
 same(shapes.lacks(mandate, TYPES.Mandate), [], "and of the mandate")
+same((shapes.faults(me, TYPES.Me), shapes.lacks(me, TYPES.Me)), ([], []), "me is of its shape")
 
 # The same key replays, byte for byte; also to many at once.
 same(agent.payment_requests.create(whole, idempotency_key="paper-1"), allowed, "the same key replays")
@@ -180,6 +182,7 @@ version = developer.policies.version(signed["id"], 1)
 same((version["document"]["intent"], version["version"]), ({"required": ["category", "quantity"]}, 1), "policies.version")
 same((version["hash"], version["hash"] in [policy["hash"] for policy in developer.policies.list()["data"]]), (signed["hash"], True), "with its hash")
 holds("and its signature", len(version["signature"]) == 86 and version["key"])
+same((shapes.faults(version, TYPES.PolicyVersion), shapes.lacks(version, TYPES.PolicyVersion)), ([], []), "of its shape")
 same(len(developer.policies.list()["data"]), 2, "policies.list")
 refused("a version that is not there", 404, "not_found", developer.policies.version, signed["id"], 2)
 refused("a version that is no number", 404, "not_found", developer.policies.version, signed["id"], "1/../2")
@@ -196,6 +199,7 @@ same(ask_for_other("no consent", intent={"slots": slots})["decision"]["reasons"]
 principal = {"name": "Ada"}
 consent = developer.consents.create({"agent_id": other["id"], "principal": principal, "scope": {"categories": ["books"]}})
 same((consent["state"], consent["revocation"], consent["source"], consent["agent_id"]), ("active", None, "api", other["id"]), "consents.create")
+same((shapes.faults(consent, TYPES.Consent), shapes.lacks(consent, TYPES.Consent)), ([], []), "of its shape")
 same(developer.consents.get(consent["id"])["principal"], principal, "consents.get")
 same(developer.records.get(consent["record_id"])["kind"], "consent", "a consent's record")
 spare = [developer.consents.create({"agent_id": FIRST["agent_id"], "principal": principal, "scope": {}}) for _ in range(2)]
@@ -240,6 +244,7 @@ over_by = developer.payment_requests.get(pending["id"], wait=25)
 same((over_by["state"], over_by["approval"]["state"], over_by["mandate"]), ("expired", "void", None), "the wait ends when it takes effect")
 revoked = developer.consents.get(consent["id"])
 cascade = revoked["revocation"]["cascade"]
+same((shapes.faults(revoked, TYPES.Consent), shapes.lacks(cascade, TYPES.ConsentRevocationCascade)), ([], []), "of its shape")
 same((revoked["state"], cascade["agent_paused"]), ("revoked", True), "the consent is revoked")
 same((set(cascade["mandates_voided"]), cascade["approvals_expired"]), ({answered["mandate"]["id"], unused["mandate"]["id"]}, [pending["approval"]["id"]]), "what the cascade ended")
 same(developer.mandates.get(unused["mandate"]["id"])["state"], "void", "an unused mandate is void")
@@ -311,6 +316,7 @@ refused("a cursor that is none", 422, "parameter_malformed", developer.records.l
 refused("a kind that is none", 422, "parameter_malformed", developer.records.list, kind="x")
 refused("an unknown parameter", 422, "unknown_parameter", developer.records.list, colour="red")
 record = agent.records.get(lamp["record_id"])
+same(shapes.faults(record, TYPES.RecordText), [], "of its shape")
 same((record["kind"], record["record"]["id"]), ("payment", lamp["record_id"]), "records.get")
 same("sha256:" + hashlib.sha256(record["text"].encode()).hexdigest(), next(item["hash"] for item in listed if item["id"] == record["id"]), "the text is what is hashed")
 holds("no secret is in it", checks.without_secrets([agent.records.get(allowed["record_id"]), agent.records.bundle(denied["record_id"])], [token, "tok_sandbox_"]))
@@ -332,6 +338,7 @@ same(list(iterate(lambda **query: developer.records.linked(consent["record_id"],
 verdict = seller.sellers.verify({"mandate": mandate["jws"], "domain": SHOP})
 same((verdict["valid"], verdict["reasons"], verdict["claims"]["mandate_id"]), (True, [], mandate["id"]), "sellers.verify")
 same((verdict["claims"]["amount"], verdict["claims"]["payee"], verdict["claims"]["checkout"]), ("12.00", SHOP, whole["checkout"]), "the claims")
+same(shapes.faults(verdict["claims"], TYPES.MandateClaims), [], "of their shape")
 same(seller.sellers.verify({"mandate": mandate["jws"], "domain": SHOP}), verdict, "it changes nothing")
 same(seller.sellers.verify({"mandate": mandate["jws"], "domain": "other.example"})["reasons"], ["other_payee"], "sellers.verify for another domain")
 same(seller.sellers.verify({"mandate": mandate["jws"], "amount": {"value": "12.01", "currency": "USD"}})["reasons"], ["over_mandate"], "sellers.verify for more")
@@ -418,14 +425,19 @@ for what, change, status, code in [
 holds("nothing was kept under the key", agent.payment_requests.create(body("2.00", "good"), idempotency_key="bad")["id"])
 refused("a key that is none", 400, "idempotency_key_invalid", agent.payment_requests.create, body(), idempotency_key="a b")
 
-# Every operation that is served was driven to an answer; every other method of the client says that it is not available.
-served = checks.operations(agent.request("GET", "/v0/openapi.json"))
-answered = lambda verb, path: any(verb == method and path.fullmatch(seen) and status < 300 for method, seen, status in checks.seen)  # noqa: E731
-known = dict(checks.methods(agent))
+# Every state that a request was seen in, in the client's shape.
+views = [allowed, older, completing, denied, chair, approved, declined, asked, answered, over, pending, over_by, frozen, handed, completed, after]
+for view in views:
+    same((shapes.faults(view, TYPES.PaymentRequest), shapes.lacks(view, TYPES.PaymentRequest)), ([], []), f"a request that is {view['state']}")
+same({view["state"] for view in views}, {"decided", "awaiting_clarification", "awaiting_approval", "approved", "handed_off", "declined", "expired", "completed"}, "all states but the one that no rail reaches yet")
+
+# Every operation of the client that is served was driven to an answer; every other one says that it is not available.
+document = agent.request("GET", "/v0/openapi.json")
+openapi_spec_validator.validate(document)
+operations = checks.operations(document)
 not_served = 0
-for name, method in known.items():
-    place = {"policies.list": "policies.list"}.get(name, name)
-    if place in served and answered(*served[place]):
+for name, method in checks.methods(agent):
+    if name in operations and operations[name].is_driven():
         same(True, True, f"{name} was driven")
         continue
     given = {
@@ -436,6 +448,8 @@ for name, method in known.items():
     refused(name, 501, "not_available", method, **given)
     not_served += 1
 holds("methods that are not served", not_served > 60)
+for name, operation in operations.items():
+    same(operation.faults(), [], f"every answer to {name} is as the OpenAPI document says")
 
 # Too often: how long to wait, in whole seconds.
 strict = client(os.environ["STRICT_KEY"], os.environ["STRICT_BASE"])

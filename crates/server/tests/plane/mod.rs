@@ -10,6 +10,9 @@ use std::{
 
 use lcp::{Object, Value, json};
 
+/// The revision of MCP that a single call needs no session in.
+const MCP_REVISION: &str = "2026-07-28";
+
 /// A running server, killed when it is dropped.
 pub(crate) struct Plane {
     /// Where it is reached.
@@ -121,6 +124,24 @@ impl Client {
     /// Asks to pay under an idempotency key.
     pub(crate) fn pay(&mut self, key: &str, body: &Object) -> io::Result<Answer> {
         self.send("POST", "/v0/payment-requests", &[("Idempotency-Key", key)], &json::write(&body.clone().into()))
+    }
+
+    /// Calls an MCP tool, and gives what it answers.
+    pub(crate) fn call_tool(&mut self, name: &str, arguments: Object) -> Value {
+        let meta = Object::new()
+            .with("io.modelcontextprotocol/protocolVersion", MCP_REVISION)
+            .with("io.modelcontextprotocol/clientCapabilities", Object::new());
+        let params = Object::new().with("_meta", meta).with("name", name).with("arguments", arguments);
+        let call = Object::new().with("jsonrpc", "2.0").with("id", 1u32).with("method", "tools/call").with("params", params);
+        let headers = [
+            ("Accept", "application/json, text/event-stream"),
+            ("MCP-Protocol-Version", MCP_REVISION),
+            ("Mcp-Method", "tools/call"),
+            ("Mcp-Name", name),
+        ];
+        let answer = self.send("POST", "/mcp", &headers, &json::write(&call.into())).unwrap();
+        let content = answer.json().get("result").and_then(|result| result.get("structuredContent")).cloned();
+        content.unwrap_or_else(|| panic!("{name}: {}", answer.body))
     }
 
     pub(crate) fn send(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> io::Result<Answer> {
