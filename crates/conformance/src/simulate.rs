@@ -8,6 +8,7 @@ mod archive;
 mod books;
 mod chance;
 mod invariants;
+mod moments;
 mod org;
 mod scene;
 mod steps;

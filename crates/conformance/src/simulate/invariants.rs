@@ -110,6 +110,10 @@ fn issued(payment: &Payment, mandate: &Mandate, deed: Deed, member: &Member, boo
     let consent = member.consent.as_ref().map(control::consent::Consent::facts);
     let is_revoked = consent.is_some_and(|consent| consent.revoked_from.is_some_and(|from| from <= now));
     require(!is_revoked, "a revoked consent denies", || format!("{id} by {deed:?}"))?;
+    let ends = consent
+        .filter(|consent| consent.valid_from <= now)
+        .and_then(|consent| consent.valid_until.into_iter().chain(consent.revoked_from).filter(|end| *end > now).min());
+    require(ends.is_none_or(|end| mandate.expires_at <= end), "no longer than the consent", || format!("{id} expires {}", mandate.expires_at))?;
     let Ok(signed) = &member.policy else { return Err(broken("no policy, no mandate", id.to_string())) };
     let policy = &signed.policy;
     let result = payment.decision().map(|decision| decision.result);

@@ -47,7 +47,7 @@ impl Tender {
 }
 
 /// The most that one payment may be, in units.
-const PER_PAYMENT: u32 = 10_000;
+pub(super) const PER_PAYMENT: u32 = 10_000;
 /// Above which a person is asked, in units.
 const THRESHOLD: u32 = 3_000;
 
@@ -118,19 +118,19 @@ fn windows(tender: Tender, chance: &mut Chance) -> Vec<Value> {
     windows
 }
 
-/// What an agent asks for, as a REST body without `agent_id`.
-pub(super) fn request(tender: Tender, chance: &mut Chance) -> Object {
+/// What an agent asks for, as a REST body without `agent_id`; of so many units, if that is said.
+pub(super) fn request(tender: Tender, units: Option<u32>, chance: &mut Chance) -> Object {
     let payee = match chance.below(8) {
         0 => Object::new().with("merchant_id", MERCHANTS[chance.index(MERCHANTS.len())]),
         // The first are asked for most.
         _ => Object::new().with("domain", DOMAINS[chance.index(DOMAINS.len()).min(chance.index(DOMAINS.len()))]),
     };
     let tender = if chance.one_in(40) { Tender::draw(chance) } else { tender };
-    let units = match chance.below(8) {
+    let units = units.unwrap_or_else(|| match chance.below(8) {
         0 => [PER_PAYMENT, PER_PAYMENT + 1, THRESHOLD, THRESHOLD + 1][chance.index(4)],
         1 => 1,
         _ => chance.between(1, 11) * 500,
-    };
+    });
     let mut purpose = PURPOSES[chance.index(PURPOSES.len())].to_owned();
     if chance.one_in(80) {
         purpose = format!("{purpose}, card {}", PLANTED[chance.index(PLANTED.len())]);

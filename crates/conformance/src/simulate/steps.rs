@@ -16,6 +16,7 @@ use lcp::{Hash, Object, Value, json};
 
 use super::{
     invariants::{Broken, Deed, broken, require},
+    moments::Concerned,
     org::{FirstAnswer, Member},
     scene,
     world::World,
@@ -24,7 +25,12 @@ use super::{
 impl World {
     /// One step.
     pub(super) fn step(&mut self) -> Result<(), Broken> {
-        self.pass_time();
+        // At the very moment at which something changes, whom it concerns acts before any timer ran.
+        match self.pass_time() {
+            Some(Concerned::Payment(org, id)) if self.chance.one_in(2) => return self.someone_acts_on(org, &id),
+            Some(Concerned::Member(org, place)) if !self.chance.one_in(3) => return self.asks_anew(org, place),
+            _ => {}
+        }
         // Now and then the timers are late: commands must judge the time themselves.
         if !self.chance.one_in(4) {
             self.run_due()?;
@@ -49,21 +55,15 @@ impl World {
         }
     }
 
-    fn pass_time(&mut self) {
-        let millis = |seconds: u32| i64::from(seconds) * 1000;
-        let by = match self.chance.below(200) {
-            // To the moment at which something is due, or just before or behind it.
-            0..20 => {
-                let due = self.orgs.iter().filter_map(|org| org.due.first()).map(|(at, _)| *at).min();
-                let jitter = i64::from(self.chance.below(3)) - 1;
-                due.filter(|due| *due > self.now).map_or(0, |due| due.since(self.now) + jitter)
-            }
-            20..25 => -millis(self.chance.below(300)),
-            25 => millis(self.chance.below(86_400)),
-            26..60 => 0,
-            _ => millis(self.chance.below(360)),
-        };
-        self.now = self.now.plus_millis(by);
+    /// Whoever can do something to a payment does it.
+    fn someone_acts_on(&mut self, org: usize, id: &RequestId) -> Result<(), Broken> {
+        match self.orgs[org].payments.get(id).map(Payment::state) {
+            Some(RequestState::AwaitingClarification) => self.answers(org, id),
+            Some(RequestState::AwaitingApproval) => self.clicks(org, id),
+            Some(RequestState::HandedOff) => self.hands_off(org, id),
+            Some(_) => self.takes(org, id),
+            None => Ok(()),
+        }
     }
 
     /// What time alone does.
@@ -87,8 +87,15 @@ impl World {
 
     fn someone_asks(&mut self, org: usize) -> Result<(), Broken> {
         let place = self.chance.index(self.orgs[org].members.len());
+        self.asks_anew(org, place)
+    }
+
+    fn asks_anew(&mut self, org: usize, place: usize) -> Result<(), Broken> {
         let Some(tender) = self.member(org, place).map(|member| member.tender) else { return Ok(()) };
-        let body = Value::from(scene::request(tender, &mut self.chance));
+        // Now and then just what a window has room for, or one unit more.
+        let room = if self.chance.one_in(3) { self.room(org, place) } else { None };
+        let units = room.map(|room| room + self.chance.below(2));
+        let body = Value::from(scene::request(tender, units, &mut self.chance));
         let key = if self.chance.one_in(2) { Some(format!("key-{}", self.chance.below(200_000))) } else { None };
         self.asks(org, place, key, &body)
     }
@@ -178,7 +185,11 @@ impl World {
 
     fn someone_answers(&mut self, org: usize) -> Result<(), Broken> {
         let Some(id) = self.some_payment(org, |payment| payment.state() == RequestState::AwaitingClarification) else { return Ok(()) };
-        let Some(payment) = self.orgs[org].payments.get(&id) else { return Ok(()) };
+        self.answers(org, &id)
+    }
+
+    fn answers(&mut self, org: usize, id: &RequestId) -> Result<(), Broken> {
+        let Some(payment) = self.orgs[org].payments.get(id) else { return Ok(()) };
         let tender = self.member(org, self.orgs[org].place_of(payment.agent())).map(|member| member.tender);
         let questions = payment.decision().map(|decision| decision.questions.clone()).unwrap_or_default();
         let Some(tender) = tender.filter(|_| !questions.is_empty()) else { return Ok(()) };
@@ -194,14 +205,21 @@ impl World {
             .collect();
         let answers = read_answers(&answers.into()).map_err(|fault| broken("the scene", fault.to_string()))?;
         let by = if self.chance.one_in(3) { Source::Agent } else { Source::User };
-        self.command(org, &id, Deed::Answered, |payment, standing, desk| payment.answer(&answers, by, standing, desk).map(|()| Reported::InRecord))?;
-        Ok(())
+        let before = self.orgs[org].payments.get(id).cloned();
+        self.command(org, id, Deed::Answered, |payment, standing, desk| payment.answer(&answers, by, standing, desk).map(|()| Reported::InRecord))?;
+        // An answer in the words of before changes nothing, whenever it comes; one that says something new is in time.
+        let is_late = before.as_ref().and_then(Payment::due).is_none_or(|due| due <= self.now);
+        require(!is_late || before.as_ref() == self.orgs[org].payments.get(id), "an answer in time", || id.to_string())
     }
 
     /// A person clicks, sometimes twice, sometimes on a page that is out of date.
     fn someone_clicks(&mut self, org: usize) -> Result<(), Broken> {
         let Some(id) = self.some_payment(org, |payment| payment.state() == RequestState::AwaitingApproval) else { return Ok(()) };
-        let shown = self.orgs[org].payments.get(&id).and_then(Payment::approval).map(|approval| (approval.digest.clone(), approval.expires_at));
+        self.clicks(org, &id)
+    }
+
+    fn clicks(&mut self, org: usize, id: &RequestId) -> Result<(), Broken> {
+        let shown = self.orgs[org].payments.get(id).and_then(Payment::approval).map(|approval| (approval.digest.clone(), approval.expires_at));
         let is_stale = self.chance.one_in(8);
         let digest = match &shown {
             Some((digest, _)) if !is_stale => digest.clone(),
@@ -210,15 +228,15 @@ impl World {
         let by = self.people[self.chance.index(2)].clone();
         let clicks = if self.chance.one_in(4) { 2 } else { 1 };
         for _ in 0..clicks {
-            let before = self.orgs[org].payments.get(&id).is_some_and(|payment| payment.mandate().is_some());
+            let before = self.orgs[org].payments.get(id).is_some_and(|payment| payment.mandate().is_some());
             let refusal = if self.chance.one_in(5) {
-                self.command(org, &id, Deed::Declined, |payment, _, desk| payment.decline(&by, &digest, desk).map(|()| Reported::InRecord))?
+                self.command(org, id, Deed::Declined, |payment, _, desk| payment.decline(&by, &digest, desk).map(|()| Reported::InRecord))?
             } else {
-                self.command(org, &id, Deed::Approved, |payment, standing, desk| {
+                self.command(org, id, Deed::Approved, |payment, standing, desk| {
                     payment.approve(&by, &digest, standing, desk).map(|()| Reported::InRecord)
                 })?
             };
-            let after = self.orgs[org].payments.get(&id).is_some_and(|payment| payment.mandate().is_some());
+            let after = self.orgs[org].payments.get(id).is_some_and(|payment| payment.mandate().is_some());
             let is_late = shown.as_ref().is_none_or(|(_, expires_at)| *expires_at <= self.now);
             require(before == after || !is_late, "an approval in time", || id.to_string())?;
             require(!is_stale || refusal.is_some(), "an approval binds what was shown", || id.to_string())?;
@@ -231,7 +249,11 @@ impl World {
         let Some(id) = self.some_payment(org, |payment| payment.mandate().is_some_and(|mandate| mandate.state == MandateState::Issued)) else {
             return Ok(());
         };
-        let Some(payment) = self.orgs[org].payments.get(&id) else { return Ok(()) };
+        self.takes(org, &id)
+    }
+
+    fn takes(&mut self, org: usize, id: &RequestId) -> Result<(), Broken> {
+        let Some(payment) = self.orgs[org].payments.get(id) else { return Ok(()) };
         let (amount, assets) = (payment.request().amount.clone(), payment.request().assets());
         let digits = u32::from(amount.currency().exponent());
         let units = u32::try_from(amount.units()).unwrap_or(u32::MAX - 1);
@@ -255,8 +277,8 @@ impl World {
         let second = chance.below(3);
         for number in [first, second].into_iter().take(if chance.one_in(3) { 2 } else { 1 }).collect::<Vec<_>>() {
             let taken = order(number)?;
-            let held = self.orgs[org].payments.get(&id).cloned();
-            let refusal = self.command(org, &id, Deed::Consumed, |payment, _, desk| payment.consume(taken, desk).map(|()| Reported::InRecord))?;
+            let held = self.orgs[org].payments.get(id).cloned();
+            let refusal = self.command(org, id, Deed::Consumed, |payment, _, desk| payment.consume(taken, desk).map(|()| Reported::InRecord))?;
             let Some(held) = held else { return Ok(()) };
             let is_same_order = held.order().is_some_and(|order| order.report.id == format!("order-{number}"));
             let may = is_same_order || (held.is_usable(self.now) && !refused_for_total);
@@ -270,7 +292,11 @@ impl World {
     fn someone_hands_off(&mut self, org: usize) -> Result<(), Broken> {
         let may = |payment: &Payment| payment.mandate().is_some() || payment.state() == RequestState::HandedOff;
         let Some(id) = self.some_payment(org, may) else { return Ok(()) };
-        let Some(payment) = self.orgs[org].payments.get(&id) else { return Ok(()) };
+        self.hands_off(org, &id)
+    }
+
+    fn hands_off(&mut self, org: usize, id: &RequestId) -> Result<(), Broken> {
+        let Some(payment) = self.orgs[org].payments.get(id) else { return Ok(()) };
         let (assets, amount) = (payment.request().assets(), payment.request().amount.clone());
         let domain = payment.request().payee.domain.as_ref().map_or("shop.example", control::payee::Domain::as_str).to_owned();
         let host = if self.chance.one_in(10) { "elsewhere.example".to_owned() } else { domain };
@@ -279,7 +305,7 @@ impl World {
         let order = self.chance.one_in(2).then(|| Object::new().with("id", format!("page-{}", self.chance.below(2))).with_some("total", total));
         let body = Object::new().with("continue_url", page).with_some("order", order);
         let report = HandOffReport::read(&body.into(), &assets).map_err(|fault| broken("the scene", fault.to_string()))?;
-        self.command(org, &id, Deed::HandedOff, |payment, _, desk| payment.hand_off(&report.continue_url, report.order, desk))?;
+        self.command(org, id, Deed::HandedOff, |payment, _, desk| payment.hand_off(&report.continue_url, report.order, desk))?;
         Ok(())
     }
 
@@ -343,7 +369,9 @@ impl World {
         }
         let stored = Consent::from_stored(&consent.to_stored().into());
         require(stored.as_ref() == Some(consent), "the stored state reads back", || consent.id.to_string())?;
-        let Some(ConsentEnd::Revoked { cascades: true }) = consent.tick(now) else { return Ok(()) };
+        let end = consent.tick(now);
+        require(end.is_some() && consent.due().is_none_or(|due| due > now), "what is due is done", || format!("{} is {end:?} at {now}", consent.id))?;
+        let Some(ConsentEnd::Revoked { cascades: true }) = end else { return Ok(()) };
         let parents = consent.revocation().map(|revocation| revocation.record_id.clone()).into_iter().collect();
         let agent = member.agent.id.clone();
         let paused = member.agent.pause(PauseReason::consent_revoked(), Actor::System, parents, now, &mut self.chance);
