@@ -11,6 +11,7 @@ use crate::{
     linked::{LinkedKind, LinkedRecord},
     policy::{Anchor, Assurance},
     read::Field,
+    stored::{Stored, array},
 };
 
 /// Longest name of an agent, in characters.
@@ -109,24 +110,19 @@ impl Agent {
 
     /// The whole state.
     pub fn to_stored(&self) -> Object {
-        let anchors: Vec<Value> = self.anchors.iter().map(|anchor| anchor.as_str().into()).collect();
-        self.to_json().without("state").with("anchors", anchors)
+        self.to_json().without("state").with("anchors", array(&self.anchors, |anchor| anchor.as_str().into()))
     }
 
     /// Reads [`Agent::to_stored`] back.
     pub fn from_stored(stored: &Value) -> Option<Self> {
-        let text = |name| stored.get(name).and_then(Value::as_str);
-        let anchor = |value: &Value| value.as_str().and_then(Anchor::parse);
+        let stored = Stored::of(stored)?;
         Some(Self {
-            id: text("id").and_then(AgentId::parse)?,
-            name: text("name")?.to_owned(),
-            paused: match stored.get("paused")? {
-                Value::Null => None,
-                pause => Some(Pause::from_stored(pause)?),
-            },
-            assurance: text("assurance").and_then(Assurance::parse)?,
-            anchors: stored.get("anchors")?.as_array()?.iter().map(anchor).collect::<Option<_>>()?,
-            created_at: text("created_at").and_then(Instant::parse)?,
+            id: stored.parsed("id", AgentId::parse)?,
+            name: stored.text("name")?.to_owned(),
+            paused: stored.optional("paused", Pause::from_stored)?,
+            assurance: stored.parsed("assurance", Assurance::parse)?,
+            anchors: stored.texts("anchors", Anchor::parse)?,
+            created_at: stored.instant("created_at")?,
         })
     }
 }
@@ -137,12 +133,12 @@ impl Pause {
     }
 
     fn from_stored(stored: &Value) -> Option<Self> {
-        let text = |name| stored.get(name).and_then(Value::as_str);
+        let stored = Stored::of(stored)?;
         Some(Self {
-            at: text("at").and_then(Instant::parse)?,
-            by: text("by").and_then(Actor::parse)?,
-            reason: PauseReason(text("reason")?.to_owned()),
-            record_id: text("record_id").and_then(RecordId::parse)?,
+            at: stored.instant("at")?,
+            by: stored.parsed("by", Actor::parse)?,
+            reason: PauseReason(stored.text("reason")?.to_owned()),
+            record_id: stored.parsed("record_id", RecordId::parse)?,
         })
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use lcp::{Object, Value};
 
-use crate::{Fault, Refusal, card_number, payee::HttpsUrl, read::Field};
+use crate::{Fault, Refusal, card_number, payee::HttpsUrl, read::Field, stored::Stored};
 
 const MAX_PROFILE: usize = 200;
 const MAX_CLIENT: usize = 255;
@@ -87,29 +87,20 @@ impl Settings {
 
     /// Reads [`Settings::to_stored`] and [`Settings::secrets`] back.
     pub fn from_stored(stored: &Value, secrets: Option<&Value>) -> Option<Self> {
-        let text = |from: &Value, name: &str| from.get(name).map(|value| value.as_str().map(str::to_owned));
-        let secret = |name| secrets.and_then(|secrets| text(secrets, name));
+        let stored = Stored::of(stored)?;
+        let owned = |text: &str| Some(text.to_owned());
+        let url = |text: &str| HttpsUrl::parse(text).ok();
+        let no_secrets = Object::new().into();
+        let secrets = Stored::of(secrets.unwrap_or(&no_secrets))?;
+        let client_secret = secrets.optional_text("sso_client_secret", owned)?;
         let sso = |sso: &Value| {
-            Some(Sso {
-                issuer: HttpsUrl::parse(&text(sso, "issuer")??).ok()?,
-                client_id: text(sso, "client_id")??,
-                client_secret: secret("sso_client_secret").map_or(Some(None), |secret| secret.map(Some))?,
-            })
+            let sso = Stored::of(sso)?;
+            Some(Sso { issuer: sso.parsed("issuer", url)?, client_id: sso.text("client_id")?.to_owned(), client_secret: client_secret.clone() })
         };
-        stored.as_object()?;
         Some(Self {
-            slack_webhook_url: match secret("slack_webhook_url") {
-                Some(url) => Some(HttpsUrl::parse(&url?).ok()?),
-                None => None,
-            },
-            psp_profile: match text(stored, "psp_profile") {
-                Some(profile) => Some(profile?),
-                None => None,
-            },
-            sso: match stored.get("sso") {
-                Some(stored) => Some(sso(stored)?),
-                None => None,
-            },
+            slack_webhook_url: secrets.optional_text("slack_webhook_url", url)?,
+            psp_profile: stored.optional_text("psp_profile", owned)?,
+            sso: stored.optional("sso", sso)?,
         })
     }
 }

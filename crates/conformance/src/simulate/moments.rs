@@ -70,13 +70,12 @@ impl World {
         Some(self.orgs[org].books.spend(&signed.policy, self.now))
     }
 
-    /// What one of the windows has room for, in units, if that is not more than one payment may be.
-    pub(super) fn room(&mut self, org: usize, place: usize) -> Option<u32> {
+    /// What the tightest window has room for, in units, if that is not more than one payment may be.
+    pub(super) fn room(&self, org: usize, place: usize) -> Option<u32> {
         let spend = self.spend_of(org, place)?;
         let signed = self.member(org, place)?.policy.as_ref().ok()?;
         let budgets = signed.policy.budgets(self.now);
-        let rooms: Vec<_> = budgets.iter().zip(&spend).map(|(budget, spend)| budget.max.units() - spend.counted.units()).collect();
-        let room = u32::try_from(*self.chance.pick(&rooms)?).ok()?;
-        (1..=scene::PER_PAYMENT).contains(&room).then_some(room)
+        let room = budgets.iter().zip(&spend).map(|(budget, spend)| budget.max.units() - spend.counted.units()).min()?;
+        u32::try_from(room).ok().filter(|room| (1..=scene::PER_PAYMENT).contains(room))
     }
 }

@@ -1,6 +1,6 @@
 //! An organization of the simulation: who is in it, its policies, its payments, its books and its archive.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use control::{
     Instant,
@@ -37,8 +37,8 @@ pub(super) struct Org {
     pub(super) ended: VecDeque<(Instant, RequestId)>,
     /// Records that are open, with the request of each.
     pub(super) open: HashMap<RecordId, RequestId>,
-    /// First answers, by agent and idempotency key.
-    pub(super) answered: HashMap<(AgentId, String), FirstAnswer>,
+    /// First answers, by agent and idempotency key; ordered, for one is drawn from them.
+    pub(super) answered: BTreeMap<(AgentId, String), FirstAnswer>,
     /// Payments that payees say were made to them.
     pub(super) payments_to: HashMap<PayeeKey, u32>,
 }
@@ -92,7 +92,7 @@ impl Org {
             due: BTreeSet::new(),
             ended: VecDeque::new(),
             open: HashMap::new(),
-            answered: HashMap::new(),
+            answered: BTreeMap::new(),
             payments_to: HashMap::new(),
         })
     }

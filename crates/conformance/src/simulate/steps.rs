@@ -28,7 +28,7 @@ impl World {
         // At the very moment at which something changes, whom it concerns acts before any timer ran.
         match self.pass_time() {
             Some(Concerned::Payment(org, id)) if self.chance.one_in(2) => return self.someone_acts_on(org, &id),
-            Some(Concerned::Member(org, place)) if !self.chance.one_in(3) => return self.asks_anew(org, place),
+            Some(Concerned::Member(org, place)) if !self.chance.one_in(3) => return self.asks_anew(org, place, true),
             _ => {}
         }
         // Now and then the timers are late: commands must judge the time themselves.
@@ -87,13 +87,14 @@ impl World {
 
     fn someone_asks(&mut self, org: usize) -> Result<(), Broken> {
         let place = self.chance.index(self.orgs[org].members.len());
-        self.asks_anew(org, place)
+        let is_tight = self.chance.one_in(3);
+        self.asks_anew(org, place, is_tight)
     }
 
-    fn asks_anew(&mut self, org: usize, place: usize) -> Result<(), Broken> {
+    /// An agent asks for something new; a tight request is for just what its budgets have room for, or one unit more.
+    fn asks_anew(&mut self, org: usize, place: usize, is_tight: bool) -> Result<(), Broken> {
         let Some(tender) = self.member(org, place).map(|member| member.tender) else { return Ok(()) };
-        // Now and then just what a window has room for, or one unit more.
-        let room = if self.chance.one_in(3) { self.room(org, place) } else { None };
+        let room = if is_tight { self.room(org, place) } else { None };
         let units = room.map(|room| room + self.chance.below(2));
         let body = Value::from(scene::request(tender, units, &mut self.chance));
         let key = if self.chance.one_in(2) { Some(format!("key-{}", self.chance.below(200_000))) } else { None };
@@ -102,8 +103,8 @@ impl World {
 
     /// A key that was used before comes again, with the same body or another.
     fn someone_asks_again(&mut self, org: usize) -> Result<(), Broken> {
-        let known: Vec<_> = self.orgs[org].answered.keys().take(8).cloned().collect();
-        let Some((agent, key)) = self.chance.pick(&known).cloned() else { return Ok(()) };
+        let place = self.chance.index(self.orgs[org].answered.len());
+        let Some((agent, key)) = self.orgs[org].answered.keys().nth(place).cloned() else { return Ok(()) };
         let Some(answer) = self.orgs[org].answered.get(&(agent.clone(), key.clone())) else { return Ok(()) };
         let Some(payment) = self.orgs[org].payments.get(&answer.request) else { return Ok(()) };
         let mut body = payment.source().clone();

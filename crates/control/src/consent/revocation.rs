@@ -6,6 +6,7 @@ use crate::{
     Instant,
     actor::Actor,
     ids::{ApprovalId, MandateId, RecordId},
+    stored::{Stored, array},
 };
 
 /// A consent's revocation.
@@ -75,27 +76,16 @@ impl Revocation {
     }
 
     pub(super) fn from_stored(stored: &Value) -> Option<Self> {
-        let text = |name| stored.get(name).and_then(Value::as_str);
-        let at = |name| text(name).and_then(Instant::parse);
-        let flag = |name| match stored.get(name) {
-            Some(Value::Bool(flag)) => Some(*flag),
-            _ => None,
-        };
+        let stored = Stored::of(stored)?;
         Some(Self {
-            revoked_at: at("revoked_at")?,
-            by: text("by").and_then(Actor::parse)?,
-            effective_at: at("effective_at")?,
-            cascades: flag("cascades_scheduled")?,
-            institution_notified_at: match stored.get("institution_notified_at")? {
-                Value::Null => None,
-                _ => Some(at("institution_notified_at")?),
-            },
-            record_id: text("record_id").and_then(RecordId::parse)?,
-            in_force: flag("in_force")?,
-            cascade: match stored.get("cascade") {
-                Some(stored) => Some(Cascade::from_stored(stored)?),
-                None => None,
-            },
+            revoked_at: stored.instant("revoked_at")?,
+            by: stored.parsed("by", Actor::parse)?,
+            effective_at: stored.instant("effective_at")?,
+            cascades: stored.flag("cascades_scheduled")?,
+            institution_notified_at: stored.optional_text("institution_notified_at", Instant::parse)?,
+            record_id: stored.parsed("record_id", RecordId::parse)?,
+            in_force: stored.flag("in_force")?,
+            cascade: stored.optional("cascade", Cascade::from_stored)?,
         })
     }
 }
@@ -105,24 +95,21 @@ impl Cascade {
     pub fn to_json(&self) -> Object {
         Object::new()
             .with("applied_at", self.applied_at)
-            .with("mandates_voided", self.mandates_voided.iter().map(Value::from).collect::<Vec<_>>())
+            .with("mandates_voided", array(&self.mandates_voided, |id| id.into()))
             .with("recurrences_ended", Vec::new())
             .with("recurrences_paused", Vec::new())
             .with("agent_paused", self.pause_record_id.is_some())
             .with("pause_record_id", self.pause_record_id.as_ref().map_or(Value::Null, Value::from))
-            .with("approvals_expired", self.approvals_expired.iter().map(Value::from).collect::<Vec<_>>())
+            .with("approvals_expired", array(&self.approvals_expired, |id| id.into()))
     }
 
     fn from_stored(stored: &Value) -> Option<Self> {
-        let texts = |name| stored.get(name).and_then(Value::as_array).map(|items| items.iter().map(Value::as_str));
+        let stored = Stored::of(stored)?;
         Some(Self {
-            applied_at: stored.get("applied_at").and_then(Value::as_str).and_then(Instant::parse)?,
-            mandates_voided: texts("mandates_voided")?.map(|id| id.and_then(MandateId::parse)).collect::<Option<_>>()?,
-            pause_record_id: match stored.get("pause_record_id")? {
-                Value::Null => None,
-                id => Some(id.as_str().and_then(RecordId::parse)?),
-            },
-            approvals_expired: texts("approvals_expired")?.map(|id| id.and_then(ApprovalId::parse)).collect::<Option<_>>()?,
+            applied_at: stored.instant("applied_at")?,
+            mandates_voided: stored.texts("mandates_voided", MandateId::parse)?,
+            pause_record_id: stored.optional_text("pause_record_id", RecordId::parse)?,
+            approvals_expired: stored.texts("approvals_expired", ApprovalId::parse)?,
         })
     }
 }

@@ -7,6 +7,7 @@ use crate::{
     Instant,
     actor::Actor,
     ids::{AgentId, ConsentId, RecordId},
+    stored::Stored,
 };
 
 impl Consent {
@@ -47,38 +48,30 @@ impl Consent {
 
     /// Reads [`Consent::to_stored`] back.
     pub fn from_stored(stored: &Value) -> Option<Self> {
-        let text = |name| stored.get(name).and_then(Value::as_str);
-        let at = |name| text(name).and_then(Instant::parse);
-        let object = |name| stored.get(name).and_then(Value::as_object).cloned();
-        let array = |name| stored.get(name).and_then(Value::as_array).map(<[Value]>::to_vec);
-        let agent = stored.get("agent")?;
-        let of_agent = |name| agent.get(name).and_then(Value::as_str);
+        let stored = Stored::of(stored)?;
+        let agent = Stored::of(stored.value("agent")?)?;
+        let object = |name| stored.value(name)?.as_object().cloned();
+        let list = |name| stored.list(name, |value| Some(value.clone()));
         Some(Self {
-            id: text("id").and_then(ConsentId::parse)?,
-            agent_id: of_agent("id").and_then(AgentId::parse)?,
-            agent_name: of_agent("name")?.to_owned(),
-            source: text("source").and_then(ConsentSource::parse)?,
-            given_by: text("given_by").and_then(Actor::parse)?,
+            id: stored.parsed("id", ConsentId::parse)?,
+            agent_id: agent.parsed("id", AgentId::parse)?,
+            agent_name: agent.text("name")?.to_owned(),
+            source: stored.parsed("source", ConsentSource::parse)?,
+            given_by: stored.parsed("given_by", Actor::parse)?,
             terms: Terms {
                 principal: object("principal")?,
                 scope: object("scope")?,
-                merchant_policies: array("merchant_policies")?,
-                acknowledgements: array("acknowledgements")?,
+                merchant_policies: list("merchant_policies")?,
+                acknowledgements: list("acknowledgements")?,
                 retention: object("retention")?,
             },
-            valid_from: at("valid_from")?,
-            valid_until: match stored.get("valid_until")? {
-                Value::Null => None,
-                _ => Some(at("valid_until")?),
-            },
-            record_id: text("record_id").and_then(RecordId::parse)?,
-            revocation: match stored.get("revocation") {
-                Some(stored) => Some(Revocation::from_stored(stored)?),
-                None => None,
-            },
-            has_expired: matches!(stored.get("has_expired")?, Value::Bool(true)),
-            created_at: at("created_at")?,
-            updated_at: at("updated_at")?,
+            valid_from: stored.instant("valid_from")?,
+            valid_until: stored.optional_text("valid_until", Instant::parse)?,
+            record_id: stored.parsed("record_id", RecordId::parse)?,
+            revocation: stored.optional("revocation", Revocation::from_stored)?,
+            has_expired: stored.flag("has_expired")?,
+            created_at: stored.instant("created_at")?,
+            updated_at: stored.instant("updated_at")?,
         })
     }
 
