@@ -45,6 +45,15 @@ fn span(kind: WindowKind, window: &Window) -> String {
     }
 }
 
+/// Before which instant an entry counts. After the clock went back, entries of a rolling window may lie ahead of now; they
+/// count, for a later window will hold them and what is spent now.
+fn last(kind: WindowKind, window: &Window) -> i64 {
+    match kind {
+        WindowKind::Rolling { .. } => i64::MAX,
+        _ => window.end.millis(),
+    }
+}
+
 fn sum(a: i128, b: i128) -> Result<i128, StoreError> {
     a.checked_add(b).ok_or_else(too_much)
 }
@@ -68,7 +77,7 @@ impl Reader<'_> {
     fn counted(&self, org: &OrgId, policy: &PolicyId, budget: &Budget, amount: &Money) -> Result<(WindowSpend, Option<Total>), StoreError> {
         let (book, window) = (Book::of(org, policy, &budget.max), budget.window);
         let kept = self.kept(&book, &span(budget.kind, &window))?;
-        let (start, end) = (window.start.millis(), window.end.millis());
+        let (start, end) = (window.start.millis(), last(budget.kind, &window));
         let (units, is_kept) = match kept {
             Some(kept) if (kept.start, kept.end) == (start, end) => (kept.units, true),
             Some(kept) => (self.moved(&book, &kept, start, end)?, false),
@@ -358,7 +367,10 @@ mod tests {
                                 let budget = budget(kind, &Zone::parse(zone).unwrap(), now, max);
                                 let naive: i128 = entries
                                     .iter()
-                                    .filter(|(at, _, euro, is_refilled)| budget.window.has(*at) && *euro == is_euro && !is_refilled)
+                                    .filter(|(at, _, euro, is_refilled)| {
+                                        let is_ahead = matches!(budget.kind, WindowKind::Rolling { .. }) && *at >= budget.window.end;
+                                        (is_ahead || budget.window.has(*at)) && *euro == is_euro && !is_refilled
+                                    })
                                     .map(|(_, units, ..)| units)
                                     .sum();
                                 assert_eq!(counted(tx, &budget), naive);
