@@ -9,7 +9,7 @@ use control::{
     ids::{ApprovalId, MandateId, RequestId},
     intent::Source,
     mandate::{MandateState, VoidReason},
-    payment::{HandOffReport, Payment, Reported, RequestState, SellerOrder, read_answers},
+    payment::{AnswersGiven, HandOffReport, Payment, Reported, RequestState, SellerOrder},
     request::{Form, PaymentRequestCreate, TYPED_FIELDS},
 };
 use lcp::{Hash, Object, Value, json};
@@ -204,8 +204,9 @@ impl World {
                 Object::new().with("question_id", &question.id).with("answer", text).into()
             })
             .collect();
-        let answers = read_answers(&answers.into()).map_err(|fault| broken("the scene", fault.to_string()))?;
         let by = if self.chance.one_in(3) { Source::Agent } else { Source::User };
+        let body = Object::new().with("answers", answers).with("answered_by", by.as_str());
+        let AnswersGiven { answers, by } = AnswersGiven::read(&body.into()).map_err(|fault| broken("the scene", fault.to_string()))?;
         let before = self.orgs[org].payments.get(id).cloned();
         self.command(org, id, Deed::Answered, |payment, standing, desk| payment.answer(&answers, by, standing, desk).map(|()| Reported::InRecord))?;
         // An answer in the words of before changes nothing, whenever it comes; one that says something new is in time.
@@ -231,7 +232,9 @@ impl World {
         for _ in 0..clicks {
             let before = self.orgs[org].payments.get(id).is_some_and(|payment| payment.mandate().is_some());
             let refusal = if self.chance.one_in(5) {
-                self.command(org, id, Deed::Declined, |payment, _, desk| payment.decline(&by, &digest, desk).map(|()| Reported::InRecord))?
+                self.command(org, id, Deed::Declined, |payment, standing, desk| {
+                    payment.decline(&by, &digest, standing, desk).map(|()| Reported::InRecord)
+                })?
             } else {
                 self.command(org, id, Deed::Approved, |payment, standing, desk| {
                     payment.approve(&by, &digest, standing, desk).map(|()| Reported::InRecord)

@@ -214,6 +214,7 @@ impl World {
             LinkedKind::Revocation => Kind::Revocation,
             LinkedKind::Pause => Kind::Pause,
             LinkedKind::Resume => Kind::Resume,
+            LinkedKind::Order => Kind::Order,
         };
         self.tally.records += 1;
         let sealed = org.archive.seal(kind, &record.id, &record.parents, record.members, Papers::default(), self.now);
