@@ -199,7 +199,7 @@ impl Judged {
         self.findings.extend([
             payee::denied(facts, policy),
             payee::screening(facts, policy),
-            payee::known(&derived, policy),
+            payee::known(facts, &derived, policy),
             payee::looks(&derived),
             payee::identity(facts, policy),
             payee::domain(facts),

@@ -2,6 +2,7 @@
 
 use super::{DecisionFacts, PayeeStatus, Reason, derived::Derived, finding::Finding};
 use crate::{
+    payee::PayeeKey,
     policy::{Policy, UnknownPayee, Unverified},
     request::Protocol,
 };
@@ -21,9 +22,14 @@ pub(super) fn screening(facts: &DecisionFacts<'_>, policy: &Policy) -> Finding {
     }
 }
 
-pub(super) fn known(derived: &Derived<'_>, policy: &Policy) -> Finding {
-    if derived.key.as_ref().is_some_and(|key| policy.payees.allow.has(key)) {
-        return Finding::pass("payee_known", "The policy allows the payee.");
+pub(super) fn known(facts: &DecisionFacts<'_>, derived: &Derived<'_>, policy: &Policy) -> Finding {
+    let allow = &policy.payees.allow;
+    if derived.key.as_ref().is_some_and(|key| allow.has(key)) {
+        // The domain is who takes the mandate: a merchant id that is listed vouches for no domain that came beside it.
+        let domain = facts.request.payee.domain.clone().map(PayeeKey::Domain);
+        if domain.is_none_or(|domain| allow.has(&domain)) {
+            return Finding::pass("payee_known", "The policy allows the payee.");
+        }
     }
     match policy.payees.unknown {
         UnknownPayee::Allow => Finding::pass("payee_known", "The policy allows payees that it does not name."),

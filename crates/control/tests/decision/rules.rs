@@ -207,7 +207,10 @@ fn payees() {
         (r#"{"domain":"shop.example"}"#, "allow"),
         (r#"{"domain":"www.shop.example"}"#, "allow"),
         (r#"{"name":"city  library"}"#, "allow"),
-        (r#"{"merchant_id":"acct_1","domain":"other.example"}"#, "allow"),
+        (r#"{"merchant_id":"acct_1"}"#, "allow"),
+        (r#"{"merchant_id":"acct_1","domain":"shop.example"}"#, "allow"),
+        // The seller of that domain would take the mandate.
+        (r#"{"merchant_id":"acct_1","domain":"other.example"}"#, "deny payee_not_allowed"),
         (r#"{"domain":"evilshop.example"}"#, "deny payee_not_allowed"),
         // Known by its merchant id, whatever domain it claims.
         (r#"{"merchant_id":"acct_2","domain":"shop.example"}"#, "deny payee_not_allowed"),
