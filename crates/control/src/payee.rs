@@ -58,6 +58,14 @@ impl Payee {
     }
 }
 
+impl Payee {
+    /// Who takes a mandate, and so whom a payment was made to: the domain, else the merchant id, else the normalised name. A
+    /// merchant id that is well known makes no domain beside it any better known.
+    pub fn taker(&self) -> Option<PayeeKey> {
+        self.domain.clone().map(PayeeKey::Domain).or_else(|| self.key())
+    }
+}
+
 impl PayeeKey {
     /// Reads the text of a key back.
     pub fn parse(text: &str) -> Option<Self> {
@@ -106,6 +114,21 @@ mod tests {
         assert_eq!(key(Payee { name: name.clone(), domain, merchant_id: None }).unwrap(), "domain:reamandrule.com");
         assert_eq!(key(Payee { name, domain: None, merchant_id: None }).unwrap(), "name:ream & rule");
         assert_eq!(key(Payee { name: None, domain: None, merchant_id: None }), None);
+    }
+
+    #[test]
+    fn the_domain_takes_the_mandate() {
+        let taker = |merchant_id: Option<&str>, domain: Option<&str>| {
+            let payee = Payee {
+                name: Name::new("Ream"),
+                domain: domain.map(|domain| Domain::parse(domain).unwrap()),
+                merchant_id: merchant_id.map(Into::into),
+            };
+            payee.taker().unwrap().to_string()
+        };
+        assert_eq!(taker(Some("acct_1"), Some("shop.example")), "domain:shop.example");
+        assert_eq!(taker(Some("acct_1"), None), "merchant:acct_1");
+        assert_eq!(taker(None, None), "name:ream");
     }
 
     #[test]

@@ -135,7 +135,7 @@ impl Inner {
 
 /// What is known of the payee: each fact with PASS, FAIL or SKIP.
 fn merchant_facts(reader: &Reader<'_>, payment: &Payment, decision: &Decision) -> Result<Vec<(String, String, String)>, Problem> {
-    let payee = payment.request().payee.key().map(|key| key.to_string()).unwrap_or_default();
+    let payee = payment.request().payee.taker().map(|key| key.to_string()).unwrap_or_default();
     let before = reader.payments_to(payment.org(), &payee)?;
     let first = match before {
         0 => ("FAIL", "This is the first payment to this payee.".to_owned()),

@@ -165,7 +165,7 @@ fn save_ledger(tx: &mut Tx<'_>, before: Option<&Payment>, after: &Payment) -> Re
         // What is counted once stays what it is: a mandate is issued once.
         _ => {}
     }
-    if let Some(payee) = after.request().payee.key() {
+    if let Some(payee) = after.request().payee.taker() {
         match (before.is_some_and(Payment::is_paid), after.is_paid()) {
             (false, true) => tx.add_payment_to(after.org(), &payee.to_string())?,
             (true, false) => tx.remove_payment_to(after.org(), &payee.to_string())?,

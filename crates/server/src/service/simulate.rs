@@ -100,7 +100,7 @@ impl Past {
                 WindowSpend { kind: budget.kind, window: budget.window, counted, entries }
             })
             .collect();
-        let payee = request.payee.key().map(|key| key.to_string()).unwrap_or_default();
+        let payee = request.payee.taker().map(|key| key.to_string()).unwrap_or_default();
         let mut facts = agent.facts();
         facts.is_paused = was_denied_for(Reason::AgentPaused);
         decide(
@@ -129,7 +129,7 @@ impl Past {
         let is_paid = matches!(after.result, Allow | Observe) || (after.result == StepUp && payment.is_paid());
         if is_paid {
             self.spent.push((payment.created_at(), payment.request().amount.clone()));
-            if let Some(payee) = payment.request().payee.key() {
+            if let Some(payee) = payment.request().payee.taker() {
                 *self.payments.entry(payee.to_string()).or_default() += 1;
             }
         }

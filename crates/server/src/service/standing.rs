@@ -69,7 +69,7 @@ impl Inner {
             }
             Err(_) => (Vec::new(), Vec::new()),
         };
-        let payee = request.payee.key();
+        let payee = request.payee.taker();
         let payments_before = payee.map(|payee| tx.payments_to(org, &payee.to_string())).transpose()?.unwrap_or(0);
         Ok(Facts {
             agent: known_agent(tx, org, agent)?,
