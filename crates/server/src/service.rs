@@ -27,7 +27,10 @@ mod tries;
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, atomic::AtomicBool},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicI64, Ordering},
+    },
 };
 
 use control::{
@@ -41,6 +44,7 @@ use lcp::{
     jose::{Ed25519Key, Jwks},
 };
 use store::{Cursor, Page, Reader, Store, StoreError, Tx, Vault, VaultError};
+use tokio_util::sync::CancellationToken;
 
 pub use approvals::ApprovalPage;
 pub use clock::{Clock, SystemClock};
@@ -54,6 +58,9 @@ use clock::OsIds;
 use policies::Loaded;
 use tries::Tries;
 
+/// How far a clock may be put back and still be waited for: five minutes.
+const CLOCK_STEP_MILLIS: i64 = 300_000;
+
 /// What every surface calls. Clones are cheap and share one store.
 #[derive(Clone)]
 pub struct Service {
@@ -65,6 +72,8 @@ struct Inner {
     store: Store,
     vault: Arc<Vault>,
     clock: Box<dyn Clock>,
+    /// The latest time that was told, in milliseconds.
+    latest: AtomicI64,
     /// The key that seals records, signs mandates, policies and the log's heads.
     key: Ed25519Key,
     /// That key's public half, and those of the keys before it.
@@ -79,6 +88,8 @@ struct Inner {
     policies: Mutex<HashMap<(PolicyId, u32), Arc<Loaded>>>,
     /// How often each name was tried with a wrong password.
     tries: Tries,
+    /// Once the server is ending, nobody waits for a person any more.
+    ending: CancellationToken,
 }
 
 impl Service {
@@ -90,7 +101,7 @@ impl Service {
     {
         let inner = self.inner.clone();
         let command = move |tx: &mut Tx<'_>| {
-            let now = inner.clock.now();
+            let now = inner.now();
             command(&inner, tx, now)
         };
         self.inner.store.write(command).await
@@ -104,7 +115,7 @@ impl Service {
     {
         let inner = self.inner.clone();
         let query = move |reader: &Reader<'_>| {
-            let now = inner.clock.now();
+            let now = inner.now();
             query(&inner, reader, now)
         };
         self.inner.store.read(query).await
@@ -116,6 +127,17 @@ impl Inner {
     fn at_desk<T>(&self, now: Instant, command: impl FnOnce(&mut Desk<'_>) -> T) -> T {
         let rails: Vec<&dyn Rail> = self.rails.iter().map(AsRef::as_ref).collect();
         command(&mut Desk { now, ids: &mut OsIds, issuer: &self.base, key: &self.key, rails: &rails })
+    }
+
+    /// The time. A clock that is put back a little is waited for, so that what is over stays over; one that is put back a lot
+    /// was wrong before, and is followed.
+    fn now(&self) -> Instant {
+        let (now, latest) = (self.clock.now().millis(), self.latest.load(Ordering::Relaxed));
+        if (latest.saturating_sub(CLOCK_STEP_MILLIS)..latest).contains(&now) {
+            return Instant::from_millis(latest);
+        }
+        self.latest.store(now, Ordering::Relaxed);
+        Instant::from_millis(now)
     }
 
     fn links(&self) -> Links<'_> {

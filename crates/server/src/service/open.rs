@@ -4,7 +4,10 @@ use std::{
     collections::HashMap,
     fmt,
     path::PathBuf,
-    sync::{Arc, Mutex, atomic::AtomicBool},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicI64},
+    },
 };
 
 use control::{
@@ -21,6 +24,7 @@ use lcp::{
 };
 use rails::SandboxCard;
 use store::{OrgRow, SigningKeyRow, Store, Tx, UserRow, Vault};
+use tokio_util::sync::CancellationToken;
 
 use super::{
     Clock, Inner, Service, SystemClock,
@@ -134,6 +138,7 @@ impl Service {
             store,
             vault,
             clock: options.clock,
+            latest: AtomicI64::new(now.millis()),
             key,
             keys,
             base: options.base,
@@ -142,6 +147,7 @@ impl Service {
             is_sandbox: options.is_sandbox,
             policies: Mutex::new(HashMap::new()),
             tries: Tries::default(),
+            ending: CancellationToken::new(),
         };
         Ok(Self { inner: Arc::new(inner) })
     }

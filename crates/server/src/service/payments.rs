@@ -58,9 +58,14 @@ impl Service {
         loop {
             let (view, waits_until) = self.current(caller, &id).await?;
             let Some(waits_until) = waits_until else { return Ok(view) };
-            let due = Duration::from_millis(u64::try_from(waits_until.since(self.inner.clock.now())).unwrap_or(0));
+            let due = Duration::from_millis(u64::try_from(waits_until.since(self.inner.now())).unwrap_or(0));
             let wake = until.min(time::Instant::now() + due + Duration::from_millis(1));
-            if time::timeout_at(wake, changed(&mut changes, &id)).await.is_ok() {
+            let woken = tokio::select! {
+                woken = time::timeout_at(wake, changed(&mut changes, &id)) => woken,
+                // The server ends: who waits is told where it stands, and asks again.
+                () = self.inner.ending.cancelled() => return Ok(view),
+            };
+            if woken.is_ok() {
                 return Ok(self.current(caller, &id).await?.0);
             }
             if time::Instant::now() >= until {
@@ -68,6 +73,11 @@ impl Service {
             }
             // It is due: looking again does what time does.
         }
+    }
+
+    /// Lets nobody wait any more: whoever does is answered at once.
+    pub fn end_waiting(&self) {
+        self.inner.ending.cancel();
     }
 
     /// The view, and until when the request waits for a person if it does.

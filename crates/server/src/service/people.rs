@@ -78,7 +78,7 @@ impl Service {
     /// Signs in. An unknown name and a wrong password are answered the same, in the same time.
     pub async fn sign_in(&self, login: &str, password: &str) -> Result<SessionToken, Problem> {
         let login = login.trim().to_lowercase();
-        self.inner.tries.allow(&login, self.inner.clock.now())?;
+        self.inner.tries.allow(&login, self.inner.now())?;
         let tried = login.clone();
         let found = self.read(move |_, reader, _| Ok(reader.user_by_login(&login)?)).await?;
         let (hash, password) = (found.as_ref().and_then(|user| user.password_hash.clone()), password.to_owned());

@@ -1,0 +1,186 @@
+//! The service in this process, under a clock that the test sets.
+#![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests fail by panicking
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
+
+use control::{
+    Instant,
+    ids::{OrgId, RequestId},
+    request::Form,
+};
+use lcp::{Object, Value, json};
+use server::{
+    Caller, Problem, Service,
+    service::{Clock, FirstStart, Paths, ServiceOptions},
+    temp_folder::TempFolder,
+};
+use store::{Store, StoreError};
+
+/// 2026-11-30T12:00:00Z, a Monday.
+const START: i64 = 1_796_040_000_000;
+
+#[derive(Clone)]
+struct SetClock(Arc<AtomicI64>);
+
+impl Clock for SetClock {
+    fn now(&self) -> Instant {
+        Instant::from_millis(self.0.load(Ordering::SeqCst))
+    }
+}
+
+struct World {
+    folder: TempFolder,
+    clock: SetClock,
+    service: Service,
+    first: FirstStart,
+    agent: Caller,
+    developer: Caller,
+    seller: Caller,
+}
+
+fn paths(folder: &TempFolder) -> Paths {
+    Paths { database: folder.path().join("chancery.db"), master_key: folder.path().join("master.key") }
+}
+
+async fn open(folder: &TempFolder, clock: &SetClock) -> Result<Service, Problem> {
+    let options = ServiceOptions { clock: Box::new(clock.clone()), ..ServiceOptions::sandbox("http://127.0.0.1:7420") };
+    Service::open(&paths(folder), options).await
+}
+
+impl World {
+    async fn new() -> Self {
+        let (folder, clock) = (TempFolder::new().unwrap(), SetClock(Arc::new(AtomicI64::new(START))));
+        let service = open(&folder, &clock).await.unwrap();
+        let first = service.first_start().await.unwrap().unwrap();
+        let agent = service.authenticate(&first.agent_key).await.unwrap();
+        let developer = service.authenticate(&first.developer_key).await.unwrap();
+        let seller = service.authenticate(&first.seller_key).await.unwrap();
+        Self { folder, clock, service, first, agent, developer, seller }
+    }
+
+    fn set(&self, millis: i64) {
+        self.clock.0.store(START + millis, Ordering::SeqCst);
+    }
+
+    async fn pay(&self, body: &str) -> Object {
+        self.service.request_payment(&self.agent, &value(body), Form::Rest, None).await.unwrap().view
+    }
+
+    async fn sign(&self, members: &str) {
+        let document = format!(r#"{{"currency":"USD","agents":"*",{members}}}"#);
+        self.service.sign_policy(&self.developer, &value(&document)).await.unwrap();
+    }
+
+    async fn request(&self, id: &str) -> Object {
+        self.service.payment_request(&self.agent, id, 0).await.unwrap()
+    }
+}
+
+fn value(text: &str) -> Value {
+    json::parse(text, 32).unwrap()
+}
+
+fn at<'a>(object: &'a Object, path: &[&str]) -> &'a Value {
+    let (first, rest) = path.split_first().unwrap();
+    rest.iter().fold(object.get(first).unwrap(), |value, name| value.get(name).unwrap_or_else(|| panic!("{name}")))
+}
+
+fn text<'a>(object: &'a Object, path: &[&str]) -> &'a str {
+    at(object, path).as_str().unwrap()
+}
+
+fn body(amount: &str, purpose: &str) -> String {
+    format!(r#"{{"payee":{{"domain":"sandbox-shop.example"}},"amount":{{"value":"{amount}","currency":"USD"}},"purpose":"{purpose}"}}"#)
+}
+
+/// Spoils the stored document of a request, as a fault of a disk or of a program may.
+fn spoil(world: &World, id: &str) {
+    let store = Store::open(&paths(&world.folder).database, &store::Options::default()).unwrap();
+    let (org, id): (OrgId, RequestId) = (world.first.org.clone(), RequestId::parse(id).unwrap());
+    let runtime = tokio::runtime::Handle::current();
+    tokio::task::block_in_place(|| {
+        runtime
+            .block_on(store.write(move |tx| tx.update_request(&org, &id, "awaiting_approval", "live", "{}", None).map_err(StoreError::from)))
+            .unwrap();
+    });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_cannot_be_done_holds_up_no_other() {
+    let world = World::new().await;
+    let bad = world.pay(&body("60.00", "first")).await;
+    let good = world.pay(&body("60.00", "second")).await;
+    assert_eq!(text(&good, &["state"]), "awaiting_approval");
+    spoil(&world, text(&bad, &["id"]));
+    world.set(3_600_000);
+    assert_eq!(world.service.run_due().await.unwrap_err().code, "stored_unreadable");
+    assert_eq!(text(&world.request(text(&good, &["id"])).await, &["state"]), "expired");
+    // It is tried again, a minute later.
+    assert_eq!(world.service.next_due().await.unwrap(), Some(Instant::from_millis(START + 3_660_000)));
+    assert_eq!(world.service.run_due().await.unwrap(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn time_does_not_run_back() {
+    let world = World::new().await;
+    world.sign(r#""payees":{"unknown":"allow"},"limits":{"per_payment":"10.00","windows":[{"kind":"rolling","seconds":60,"max":"10.00"}]}"#).await;
+    world.set(10_000);
+    assert_eq!(text(&world.pay(&body("10.00", "first")).await, &["decision", "result"]), "allow");
+    world.set(5_000);
+    let second = world.pay(&body("10.00", "second")).await;
+    assert_eq!(text(&second, &["decision", "result"]), "deny", "what was spent still counts");
+    assert_eq!(text(&second, &["created_at"]), "2026-11-30T12:00:10.000Z");
+    world.set(70_000);
+    assert_eq!(text(&world.pay(&body("10.00", "third")).await, &["decision", "result"]), "allow");
+    // Put back by a day, it was wrong before; what was spent ahead of it counts all the same.
+    world.set(-86_400_000);
+    let fourth = world.pay(&body("10.00", "fourth")).await;
+    assert_eq!((text(&fourth, &["created_at"]), text(&fourth, &["decision", "result"])), ("2026-11-29T12:00:00.000Z", "deny"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_waits_is_answered_when_the_server_ends() {
+    let world = World::new().await;
+    let asked = world.pay(&body("60.00", "paper")).await;
+    let id = text(&asked, &["id"]).to_owned();
+    let (service, agent) = (world.service.clone(), world.agent.clone());
+    let waiting = tokio::spawn(async move { service.payment_request(&agent, &id, 25).await });
+    world.service.end_waiting();
+    let view = tokio::time::timeout(Duration::from_secs(5), waiting).await.unwrap().unwrap().unwrap();
+    assert_eq!(text(&view, &["state"]), "awaiting_approval");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_known_merchant_id_makes_no_domain_known() {
+    let world = World::new().await;
+    world.sign(r#""payees":{"unknown":"allow"},"limits":{"per_payment":"100.00"},"approval":{"threshold":"50.00"}"#).await;
+    let payee = |domain: &str, amount: &str, purpose: &str| {
+        format!(
+            r#"{{"payee":{{"domain":"{domain}","merchant_id":"acct_1"}},"amount":{{"value":"{amount}","currency":"USD"}},"purpose":"{purpose}"}}"#
+        )
+    };
+    let paid = world.pay(&payee("sandbox-shop.example", "5.00", "first")).await;
+    let order = Object::new().with("mandate", text(&paid, &["mandate", "jws"])).with("order", Object::new().with("id", "order-1"));
+    world.service.observe_order(&world.seller, &order.into()).await.unwrap();
+    let fact = async |domain: &str, purpose: &str| {
+        let asked = world.pay(&payee(domain, "60.00", purpose)).await;
+        let person = person(&world).await;
+        let page = world.service.approval_page(&person, text(&asked, &["approval", "id"])).await.unwrap();
+        page.merchant_facts.into_iter().find(|(name, ..)| name == "paid_before").unwrap().1
+    };
+    assert_eq!(fact("sandbox-shop.example", "second").await, "PASS");
+    assert_eq!(fact("evil.example", "third").await, "FAIL");
+}
+
+async fn person(world: &World) -> server::Person {
+    let login = world.service.admin(server::admin::AdminCommand::UserLink { login: "owner".into() }).await.unwrap();
+    let token = text(&login, &["setup_url"]).rsplit('/').next().unwrap().to_owned();
+    let session = world.service.set_password(&token, "correct horse battery").await.unwrap();
+    world.service.person(&session.0).await.unwrap()
+}
