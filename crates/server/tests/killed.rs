@@ -21,6 +21,8 @@ use server::temp_folder::TempFolder;
 /// How often it is killed.
 const KILLS: u64 = 200;
 const CLIENTS: u64 = 4;
+/// The test asks as often as it can.
+const NO_LIMIT: &[&str] = &["--key-calls-per-minute", "0"];
 /// The most that the budget may hold.
 const BUDGET: &str = "1500.00";
 
@@ -37,14 +39,14 @@ fn whatever_was_answered_is_there() {
     println!("SEED={seed}");
     let folder = TempFolder::new().unwrap();
     let mut dice = Dice::new(seed);
-    let mut server = Plane::start(folder.path());
+    let mut server = Plane::start_with(folder.path(), NO_LIMIT);
     let first = server.first.clone().unwrap();
     sign_policy(&server, &first);
     // The answers of all rounds, by request id.
     let mut known: HashMap<String, String> = HashMap::new();
     for round in 0..KILLS {
         let sent = play(&mut server, &first, round, 1 + dice.below(40));
-        server = Plane::start(folder.path());
+        server = Plane::start_with(folder.path(), NO_LIMIT);
         check_answers(&server, &first, sent, &mut known);
         if round % 50 == 49 {
             check_records(&server, &first, &known);
@@ -153,9 +155,10 @@ fn check_records(server: &Plane, first: &First, known: &HashMap<String, String>)
     sealed.reverse();
     let (mut chain, mut of_request) = (Chain::new(), HashSet::new());
     for id in &sealed {
-        let record = developer.get(&format!("/v0/records/{id}")).unwrap().body;
-        chain.follow(&record).unwrap();
-        let record = json::parse(&record, 64).unwrap();
+        let answer = developer.get(&format!("/v0/records/{id}")).unwrap();
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        chain.follow(&answer.body).unwrap();
+        let record = answer.json();
         if text(&record, &["kind"]) == "payment" {
             let request = text(&record, &["request_id"]);
             assert!(of_request.insert(request.to_owned()), "{request} has one record");
