@@ -14,7 +14,7 @@ use std::{
 
 use control::{Currency, Money};
 use lcp::{Object, Value, json};
-use plane::{Client, Dice, First, Plane, purchase, text};
+use plane::{Answer, Client, Dice, First, Plane, purchase, text};
 use record::Chain;
 use server::temp_folder::TempFolder;
 
@@ -97,7 +97,7 @@ fn ask(mut client: Client, mut seller: Client, dice: &mut Dice, name: &str, tell
         if let Some(answer) = &answer {
             assert_eq!(answer.status, 201, "{}", answer.body);
         }
-        let view = answer.as_ref().map(|answer| answer.json());
+        let view = answer.as_ref().map(Answer::json);
         sent.lock().unwrap().push(Sent { key, body, answer: answer.map(|answer| answer.body) });
         let Some(view) = view else { return };
         let _ = tell.send(());
