@@ -69,6 +69,11 @@ impl Service {
         self.inner.store.changes()
     }
 
+    /// How much was written since the store was opened.
+    pub fn counts(&self) -> store::Counts {
+        self.inner.store.counts()
+    }
+
     /// The time by the server's clock.
     pub fn now(&self) -> Instant {
         self.inner.now()
