@@ -88,15 +88,6 @@ impl Reader<'_> {
         let rows = self.all(&sql, params, consent)?;
         Ok(Page::of(rows, bounded(limit), |last| Cursor { at: last.created_at.millis(), id: last.id.as_str().into() }))
     }
-
-    /// The consent that an agent acts under: the latest whose state is `active`, or without one the latest of all.
-    pub fn current_consent(&self, org: &OrgId, agent: &AgentId) -> Result<Option<ConsentRow>, StoreError> {
-        let latest = |state| self.consents(org, Some(agent), state, None, 1).map(|page| page.rows.into_iter().next());
-        match latest(Some("active"))? {
-            None => latest(None),
-            active => Ok(active),
-        }
-    }
 }
 
 impl Tx<'_> {
@@ -139,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_acts_under_its_latest_active_consent() {
+    fn consents_are_changed_and_filtered() {
         alone(|tx| {
             let row = |number: u64, agent: u64, state: &str| ConsentRow {
                 id: ConsentId::of(bits(number)),
@@ -150,14 +141,10 @@ mod tests {
                 doc: "{}".into(),
             };
             let agent = AgentId::of(bits(1));
-            assert_eq!(tx.current_consent(&org(), &agent), Ok(None));
             for consent in [row(1, 1, "active"), row(2, 1, "active"), row(3, 1, "revoked"), row(4, 2, "active")] {
                 tx.put_consent(&consent).unwrap();
             }
-            assert_eq!(tx.current_consent(&org(), &agent), Ok(Some(row(2, 1, "active"))));
             tx.put_consent(&row(2, 1, "revoked")).unwrap();
-            tx.put_consent(&row(1, 1, "expired")).unwrap();
-            assert_eq!(tx.current_consent(&org(), &agent), Ok(Some(row(3, 1, "revoked"))));
             let page = tx.consents(&org(), Some(&agent), Some("revoked"), None, 1).unwrap();
             assert_eq!(page.rows, [row(3, 1, "revoked")]);
             let page = tx.consents(&org(), Some(&agent), Some("revoked"), page.next.as_ref(), 1).unwrap();

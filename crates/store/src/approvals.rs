@@ -60,3 +60,30 @@ impl Tx<'_> {
         self.run(SQL, row).map(drop)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{alone, at, bits, org, request};
+
+    #[test]
+    fn an_approval_waits_until_it_is_answered() {
+        alone(|tx| {
+            tx.insert_request(&request(1)).unwrap();
+            let mut approval = ApprovalRow {
+                id: ApprovalId::of(bits(1)),
+                org: org(),
+                request: request(1).id,
+                state: "pending".into(),
+                created_at: at(1),
+                expires_at: at(2),
+            };
+            tx.put_approval(&approval).unwrap();
+            assert_eq!(tx.approval(&OrgId::of(bits(2)), &approval.id), Ok(None));
+            assert_eq!(tx.approvals_waiting(&org()).unwrap(), [approval.clone()]);
+            approval.state = "approved".into();
+            tx.put_approval(&approval).unwrap();
+            assert_eq!((tx.approvals_waiting(&org()), tx.approval(&org(), &approval.id)), (Ok(vec![]), Ok(Some(approval))));
+        });
+    }
+}

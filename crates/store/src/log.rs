@@ -28,12 +28,12 @@ impl Reader<'_> {
     /// The proof that the record of that place is in the log of that size: its hashes, from the leaf's side up; `None`
     /// if the log never had that size, or the record is not in it.
     pub fn log_inclusion(&self, org: &OrgId, seq: u64, size: u64) -> Result<Option<Vec<Hash>>, StoreError> {
-        self.log_proof(org, size, Plan::inclusion(seq, size))
-    }
-
-    /// The proof that the log of the new size begins with the log of the old; `None` if the log never had these sizes.
-    pub fn log_consistency(&self, org: &OrgId, old: u64, new: u64) -> Result<Option<Vec<Hash>>, StoreError> {
-        self.log_proof(org, new, Plan::consistency(old, new))
+        let Some(plan) = Plan::inclusion(seq, size) else { return Ok(None) };
+        if size > self.log_size(org)? {
+            return Ok(None);
+        }
+        let nodes = self.log_nodes(org, plan.nodes())?;
+        plan.proof(|id| nodes.get(&id).copied()).map(Some).ok_or_else(|| self.without_node())
     }
 
     /// The bytes of a tile; `None` if the log does not fill it.
@@ -56,15 +56,6 @@ impl Reader<'_> {
             Rows::Hashes(_) => hash_tile(hashes),
             Rows::Entries => entry_bundle(hashes),
         }))
-    }
-
-    fn log_proof(&self, org: &OrgId, size: u64, plan: Option<Plan>) -> Result<Option<Vec<Hash>>, StoreError> {
-        let Some(plan) = plan else { return Ok(None) };
-        if size > self.log_size(org)? {
-            return Ok(None);
-        }
-        let nodes = self.log_nodes(org, plan.nodes())?;
-        plan.proof(|id| nodes.get(&id).copied()).map(Some).ok_or_else(|| self.without_node())
     }
 
     fn log_nodes(&self, org: &OrgId, ids: impl IntoIterator<Item = NodeId>) -> Result<HashMap<NodeId, Hash>, StoreError> {

@@ -67,7 +67,7 @@ impl Reader<'_> {
     }
 
     /// The mandate that the payee's order of that id used.
-    pub fn mandate_by_order(&self, org: &OrgId, payee: &str, order_id: &str) -> Result<Option<MandateRow>, StoreError> {
+    fn mandate_by_order(&self, org: &OrgId, payee: &str, order_id: &str) -> Result<Option<MandateRow>, StoreError> {
         self.one(&format!("{MANDATE} WHERE org = $1 AND payee = $2 AND order_id = $3"), [org.as_str(), payee, order_id], mandate)
     }
 
@@ -105,5 +105,40 @@ impl Tx<'_> {
             mandate.order_id
         ];
         self.run(SQL, row).map(|_| true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{agent, alone, at, bits, org, request};
+
+    #[test]
+    fn an_order_uses_one_mandate_of_its_payee() {
+        alone(|tx| {
+            tx.insert_request(&request(1)).unwrap();
+            let mandate = |number: u64| MandateRow {
+                id: MandateId::of(bits(number)),
+                org: org(),
+                agent: agent(1),
+                request: request(1).id,
+                state: "issued".into(),
+                payee: "shop.example".into(),
+                issued_at: at(1),
+                expires_at: at(2),
+                order_id: None,
+            };
+            assert_eq!((tx.put_mandate(&mandate(1)), tx.put_mandate(&mandate(2))), (Ok(true), Ok(true)));
+            assert_eq!(tx.mandate(&OrgId::of(bits(2)), &mandate(1).id), Ok(None));
+            let used = |number| MandateRow { state: "consumed".into(), order_id: Some("order 1".into()), ..mandate(number) };
+            assert_eq!((tx.put_mandate(&used(1)), tx.put_mandate(&used(1)), tx.put_mandate(&used(2))), (Ok(true), Ok(true), Ok(false)));
+            assert_eq!((tx.mandate(&org(), &mandate(1).id), tx.mandate(&org(), &mandate(2).id)), (Ok(Some(used(1))), Ok(Some(mandate(2)))));
+            assert_eq!(tx.put_mandate(&MandateRow { payee: "other.example".into(), ..used(3) }), Ok(true), "each payee counts its own orders");
+            let listed = |agent: Option<&AgentId>, state| tx.mandates(&org(), MandateFilter { agent, state }, None, 10).unwrap().rows.len();
+            assert_eq!(
+                (listed(None, None), listed(None, Some("consumed")), listed(Some(&agent(1)), Some("issued")), listed(Some(&agent(2)), None)),
+                (3, 2, 1, 0)
+            );
+        });
     }
 }

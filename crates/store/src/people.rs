@@ -1,4 +1,4 @@
-//! Organizations, the people in them, and how people sign in. Also the few texts that belong to the whole installation.
+//! Organizations, the people in them, and how people sign in.
 
 use control::{
     Instant,
@@ -88,11 +88,6 @@ fn user(row: &Columns<'_>) -> rusqlite::Result<UserRow> {
 }
 
 impl Reader<'_> {
-    /// A text of the installation, by its name.
-    pub fn meta(&self, name: &str) -> Result<Option<String>, StoreError> {
-        self.one("SELECT value FROM meta WHERE name = $1", [name], |row| row.text(0))
-    }
-
     /// An organization.
     pub fn org(&self, id: &OrgId) -> Result<Option<OrgRow>, StoreError> {
         self.one(&format!("{ORG} WHERE id = $1"), [id.as_str()], org)
@@ -135,11 +130,6 @@ impl Reader<'_> {
 }
 
 impl Tx<'_> {
-    /// Sets a text of the installation.
-    pub fn set_meta(&mut self, name: &str, value: &str) -> Result<(), StoreError> {
-        self.run("INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value", [name, value]).map(drop)
-    }
-
     /// Adds an organization.
     pub fn insert_org(&mut self, org: &OrgRow) -> Result<(), StoreError> {
         let row = params![org.id.as_str(), org.name, org.created_at.millis()];
@@ -281,16 +271,6 @@ mod tests {
             assert_eq!(tx.session(&[3; 32], at(0)), Ok(None));
             assert_eq!(tx.delete_sessions_of(&ann.id), Ok(2));
             assert!(!format!("{:?}", session(1)).contains("csrf"));
-        });
-    }
-
-    #[test]
-    fn texts_of_the_installation() {
-        alone(|tx| {
-            assert_eq!(tx.meta("a"), Ok(None));
-            tx.set_meta("a", "1").unwrap();
-            tx.set_meta("a", "2").unwrap();
-            assert_eq!(tx.meta("a"), Ok(Some("2".into())));
         });
     }
 }

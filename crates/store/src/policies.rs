@@ -64,31 +64,19 @@ impl Reader<'_> {
         self.all(&sql, [org.as_str()], policy)
     }
 
-    /// Every version of one of the organization's policies, the latest first.
-    pub fn policy_versions(&self, org: &OrgId, id: &PolicyId) -> Result<Vec<PolicyRow>, StoreError> {
-        self.all(&format!("{POLICY} WHERE p.id = $1 AND p.org = $2 ORDER BY p.version DESC"), [id.as_str(), org.as_str()], policy)
-    }
-
-    /// The policy that an agent is under, and its latest version: of those whose latest version names the agent the most
+    /// The latest version of the policy that an agent is under: of those whose latest version names the agent the most
     /// recently signed, else of those that are for all. Retired ones do not count.
-    pub fn policy_for_agent(&self, org: &OrgId, agent: &AgentId) -> Result<Option<(PolicyId, u32)>, StoreError> {
+    pub fn policy_for_agent(&self, org: &OrgId, agent: &AgentId) -> Result<Option<PolicyRow>, StoreError> {
         const NAMED: &str = "SELECT h.id, h.version FROM policy_agents a JOIN policy_heads h ON h.id = a.policy
             WHERE a.org = $1 AND a.agent = $2 AND h.retired_at IS NULL ORDER BY h.signed_at DESC, h.id DESC LIMIT 1";
         const FOR_ALL: &str = "SELECT id, version FROM policy_heads
             WHERE org = $1 AND is_for_all = 1 AND retired_at IS NULL ORDER BY signed_at DESC, id DESC LIMIT 1";
         let found = |row: &Columns<'_>| Ok((row.id(0)?, row.small(1)?));
-        match self.one(NAMED, [org.as_str(), agent.as_str()], found)? {
-            None => self.one(FOR_ALL, [org.as_str()], found),
-            named => Ok(named),
-        }
-    }
-
-    /// The version that [`Reader::policy_for_agent`] names.
-    pub fn policy_row_for_agent(&self, org: &OrgId, agent: &AgentId) -> Result<Option<PolicyRow>, StoreError> {
-        match self.policy_for_agent(org, agent)? {
-            Some((id, version)) => self.policy(org, &id, version),
-            None => Ok(None),
-        }
+        let head = match self.one(NAMED, [org.as_str(), agent.as_str()], found)? {
+            None => self.one(FOR_ALL, [org.as_str()], found)?,
+            named => named,
+        };
+        head.map_or(Ok(None), |(id, version)| self.policy(org, &id, version))
     }
 }
 
@@ -153,7 +141,7 @@ mod tests {
     #[test]
     fn the_most_recently_signed_policy_that_names_the_agent_counts() {
         alone(|tx| {
-            let of = |tx: &Tx<'_>, number| tx.policy_for_agent(&org(), &agent(number)).unwrap();
+            let of = |tx: &Tx<'_>, number| tx.policy_for_agent(&org(), &agent(number)).unwrap().map(|row| (row.id, row.version));
             assert_eq!(of(tx, 1), None);
             for row in [version(1, 1, 1, None), version(2, 1, 2, Some(&[1, 2])), version(3, 1, 3, None), version(4, 1, 4, Some(&[2]))] {
                 assert_eq!(tx.insert_policy(&row), Ok(true));
@@ -170,7 +158,7 @@ mod tests {
                 assert_eq!(tx.retire_policy(&org(), &PolicyId::of(bits(number)), at(9)), Ok(false));
             }
             assert_eq!((of(tx, 1), of(tx, 4)), (policy(3, 1), policy(3, 1)));
-            assert_eq!(tx.policy_row_for_agent(&org(), &agent(3)), Ok(Some(version(4, 2, 5, Some(&[3])))));
+            assert_eq!(tx.policy_for_agent(&org(), &agent(3)), Ok(Some(version(4, 2, 5, Some(&[3])))));
             assert_eq!(tx.policy_for_agent(&OrgId::of(bits(2)), &agent(3)), Ok(None));
         });
     }
@@ -186,8 +174,7 @@ mod tests {
             assert_eq!(tx.policy(&org(), &first.id, 1), Ok(Some(first.clone())));
             assert_eq!(tx.policy(&OrgId::of(bits(2)), &first.id, 1), Ok(None));
             assert_eq!(tx.latest_policy(&org(), &first.id), Ok(Some(second.clone())));
-            assert_eq!(tx.latest_policies(&org()), Ok(vec![second.clone()]));
-            assert_eq!(tx.policy_versions(&org(), &first.id).unwrap(), [second, first.clone()]);
+            assert_eq!(tx.latest_policies(&org()), Ok(vec![second]));
             tx.retire_policy(&org(), &first.id, at(5)).unwrap();
             assert_eq!(tx.policy(&org(), &first.id, 1).unwrap().unwrap().retired_at, Some(at(5)));
             assert_eq!(tx.insert_policy(&version(1, 3, 6, None)), Ok(true));

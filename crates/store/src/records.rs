@@ -57,8 +57,6 @@ pub struct RecordFilter<'a> {
     pub agent: Option<&'a AgentId>,
     /// Those of this kind.
     pub kind: Option<Kind>,
-    /// Those about this request.
-    pub request: Option<&'a RequestId>,
     /// Those sealed from then on.
     pub from: Option<Instant>,
     /// Those sealed before then.
@@ -92,7 +90,7 @@ impl Reader<'_> {
     }
 
     /// The organization's sealed record of that place in its chain.
-    pub fn record_at(&self, org: &OrgId, seq: u64) -> Result<Option<RecordRow>, StoreError> {
+    fn record_at(&self, org: &OrgId, seq: u64) -> Result<Option<RecordRow>, StoreError> {
         self.one(&format!("{RECORD} WHERE r.org = $1 AND r.seq = $2"), params![org.as_str(), stored(seq)], record)
     }
 
@@ -107,7 +105,6 @@ impl Reader<'_> {
         filters.equal("r.org", org.as_str().to_owned());
         filters.maybe("r.agent", filter.agent.map(AgentId::as_str));
         filters.maybe("r.kind", filter.kind.map(Kind::as_str));
-        filters.maybe("r.request", filter.request.map(RequestId::as_str));
         if let Some(from) = filter.from {
             filters.compare("r.sealed_at", ">=", from.millis());
         }
@@ -223,7 +220,7 @@ mod tests {
     };
     use record::{
         Bundle, Chain, Inclusion, Link, Verdict,
-        log::{Checkpoint, Rows, Tile, entry_bundle, hash_tile, leaf_hash, verify_consistency},
+        log::{Checkpoint, Rows, Tile, entry_bundle, hash_tile, leaf_hash, verify_inclusion},
     };
 
     use super::*;
@@ -349,11 +346,10 @@ mod tests {
                 page.rows.iter().map(|row| row.seq).collect::<Vec<_>>()
             };
             let expected = |is_in: &dyn Fn(u64) -> bool| (1..=30).rev().filter(|number| is_in(*number)).map(|number| number - 1).collect::<Vec<_>>();
-            let (agent, request) = (agent(1), request(6).id);
+            let agent = agent(1);
             assert_eq!(seqs(tx, RecordFilter::default()), expected(&|_| true));
             assert_eq!(seqs(tx, RecordFilter { agent: Some(&agent), ..Default::default() }), expected(&|number| number % 2 == 1));
             assert_eq!(seqs(tx, RecordFilter { kind: Some(Kind::Pause), ..Default::default() }), expected(&|number| number % 3 == 1));
-            assert_eq!(seqs(tx, RecordFilter { request: Some(&request), ..Default::default() }), [5]);
             let times = RecordFilter { from: Some(at(5)), to: Some(at(9)), agent: Some(&agent), ..Default::default() };
             assert_eq!(seqs(tx, times), [6, 4]);
 
@@ -399,14 +395,11 @@ mod tests {
             for (rows, index, width) in [(Rows::Hashes(0), 2, 89), (Rows::Entries, 2, 256), (Rows::Hashes(1), 0, 3), (Rows::Hashes(6), u64::MAX, 1)] {
                 assert_eq!(tile(tx, rows, index, width), None);
             }
-            for (old, new) in [(0, 600), (1, 600), (300, 512), (600, 600)] {
-                let proof = tx.log_consistency(&org(), old, new).unwrap().unwrap();
-                assert!(verify_consistency(old, &root_of(old).unwrap(), new, &root_of(new).unwrap(), &proof));
+            for (seq, size) in [(0, 1), (0, 600), (299, 512), (599, 600)] {
+                let proof = tx.log_inclusion(&org(), seq, size).unwrap().unwrap();
+                assert!(verify_inclusion(&leaves[usize::try_from(seq).unwrap()], seq, size, &proof, &root_of(size).unwrap()));
             }
-            assert_eq!(
-                (tx.log_consistency(&org(), 5, 601), tx.log_inclusion(&org(), 5, 601), tx.log_inclusion(&org(), 5, 5)),
-                (Ok(None), Ok(None), Ok(None))
-            );
+            assert_eq!((tx.log_inclusion(&org(), 5, 601), tx.log_inclusion(&org(), 5, 5)), (Ok(None), Ok(None)));
             assert_eq!(tx.log_root(&org(), 601), Ok(None));
         });
     }
@@ -418,12 +411,9 @@ mod tests {
             tx.open_record_of(&org(), &id(3), &request(3).id).unwrap();
             assert_eq!(tx.open_record(&org(), &id(3)), Ok(Some(request(3).id)));
             assert_eq!(tx.open_record(&OrgId::of(bits(2)), &id(3)), Ok(None));
-            assert_eq!(tx.request_by_record(&org(), &id(3)), Ok(Some(request(3))));
             append(tx, 3).unwrap();
             assert_eq!(tx.open_record(&org(), &id(3)), Ok(None));
-            assert_eq!(tx.request_by_record(&org(), &id(3)), Ok(Some(request(3))));
-            append(tx, 4).unwrap();
-            assert_eq!(tx.request_by_record(&org(), &id(4)), Ok(None));
+            assert_eq!(tx.record(&org(), &id(3)).unwrap().unwrap().request, Some(request(3).id));
         });
     }
 

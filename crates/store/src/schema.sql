@@ -1,11 +1,6 @@
 -- The schema, in SQL that SQLite and PostgreSQL both read. Instants are Unix milliseconds. Money is the decimal text of
 -- a whole number of the currency's smallest units, and is never calculated with in SQL. Texts named doc are JSON.
 
-CREATE TABLE meta (
-    name TEXT NOT NULL PRIMARY KEY,
-    value TEXT NOT NULL
-);
-
 CREATE TABLE orgs (
     id TEXT NOT NULL PRIMARY KEY,
     name TEXT NOT NULL,
@@ -133,11 +128,9 @@ CREATE TABLE requests (
     key_id TEXT NOT NULL,
     record_id TEXT NOT NULL,
     state TEXT NOT NULL,
-    outcome TEXT NOT NULL,
     created_at BIGINT NOT NULL,
-    payee_key TEXT,
-    fact_key TEXT,
-    attempt_key TEXT,
+    fact_key TEXT NOT NULL,
+    attempt_key TEXT NOT NULL,
     doc TEXT NOT NULL,
     secrets BLOB
 );
@@ -239,7 +232,6 @@ CREATE TABLE records (
 );
 CREATE INDEX records_of_agent ON records (org, agent, seq);
 CREATE INDEX records_of_kind ON records (org, kind, seq);
-CREATE INDEX records_of_request ON records (request, seq);
 
 CREATE TABLE record_links (
     org TEXT NOT NULL,

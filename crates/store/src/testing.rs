@@ -110,11 +110,9 @@ pub(crate) fn request(number: u64) -> RequestRow {
         key: KeyId::of(bits(1)),
         record_id: RecordId::of(bits(number)),
         state: "decided".into(),
-        outcome: "live".into(),
         created_at: at(i64::try_from(number).unwrap()),
-        payee_key: Some("domain:shop.example".into()),
-        fact_key: Some("facts".into()),
-        attempt_key: Some("attempts".into()),
+        fact_key: "facts".into(),
+        attempt_key: "attempts".into(),
         doc: format!(r#"{{"number":{number}}}"#),
         secrets: None,
     }

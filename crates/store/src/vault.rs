@@ -58,7 +58,7 @@ impl Vault {
     }
 
     /// Reads the key file, which must hold 32 bytes and be for its owner alone.
-    pub fn open_file(path: &Path) -> Result<Self, VaultError> {
+    fn open_file(path: &Path) -> Result<Self, VaultError> {
         let mut file = fs::File::open(path)?;
         let about = file.metadata()?;
         #[cfg(unix)]

@@ -24,7 +24,7 @@ const MAX_DEPTH: usize = 32;
 impl Inner {
     /// The policy that the agent pays under now.
     pub(super) fn policy_for(&self, reader: &Reader<'_>, org: &OrgId, agent: &AgentId) -> Result<Arc<Loaded>, Problem> {
-        Ok(match reader.policy_row_for_agent(org, agent)? {
+        Ok(match reader.policy_for_agent(org, agent)? {
             Some(row) => self.loaded(&row),
             None => Arc::new(Err(NoPolicy::Missing)),
         })

@@ -45,7 +45,7 @@ impl Service {
         let (cursor, limit) = (asked.cursor()?, asked.limit()?);
         let org = caller.org.clone();
         self.read(move |_, reader, _| {
-            let filter = RecordFilter { agent: agent.as_ref(), kind, request: None, from, to };
+            let filter = RecordFilter { agent: agent.as_ref(), kind, from, to };
             shown_page(&reader.records(&org, filter, cursor.as_ref(), limit)?, |row| Ok(listed(row)))
         })
         .await

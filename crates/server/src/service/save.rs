@@ -29,7 +29,7 @@ impl Inner {
                 tx.open_record_of(after.org(), after.record_id(), after.id())?;
             }
             Some(_) => {
-                tx.update_request(after.org(), after.id(), &row.state, &row.outcome, &row.doc, row.secrets.as_deref())?;
+                tx.update_request(&row)?;
             }
         }
         save_ledger(tx, before, after)?;
@@ -84,11 +84,9 @@ impl Inner {
             key: payment.key().clone(),
             record_id: payment.record_id().clone(),
             state: payment.state().as_str().to_owned(),
-            outcome: payment.outcome().as_str().to_owned(),
             created_at: payment.created_at(),
-            payee_key: request.payee.key().map(|key| key.to_string()),
-            fact_key: Some(fact_key(request)),
-            attempt_key: Some(attempt_key(request)),
+            fact_key: fact_key(request),
+            attempt_key: attempt_key(request),
             doc: json::write(&payment.to_stored().into()),
             secrets,
         })

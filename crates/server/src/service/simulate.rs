@@ -33,7 +33,7 @@ impl Service {
 fn past_requests(reader: &Reader<'_>, org: &OrgId) -> Result<Vec<RequestRow>, Problem> {
     let (mut rows, mut cursor) = (Vec::new(), None);
     loop {
-        let page = reader.requests(org, None, cursor.as_ref(), MAX_PAGE)?;
+        let page = reader.requests(org, cursor.as_ref(), MAX_PAGE)?;
         rows.extend(page.rows);
         cursor = page.next;
         if cursor.is_none() || rows.len() >= MOST {
