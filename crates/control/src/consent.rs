@@ -6,7 +6,7 @@ mod view;
 
 use lcp::{Object, Value};
 
-pub use body::{ConsentCreate, RevokeRequest};
+pub use body::{ConsentCreate, RevokeRequest, TYPED_FIELDS};
 pub use revocation::{Cascade, Revocation};
 
 use crate::{

@@ -10,8 +10,6 @@ pub use domain::Domain;
 pub use name::Name;
 pub use url::{HttpsUrl, MAX_URL};
 
-use crate::FaultCode;
-
 /// A payee as a request names it: at least one of the three is there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Payee {
@@ -94,12 +92,6 @@ pub(crate) fn is_merchant_id(text: &str) -> bool {
     (1..=128).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-/// Whether an https URL or a bare host is on a domain: the domain itself or a name under it, label by label.
-pub fn on_domain(url_or_host: &str, domain: &Domain) -> Result<bool, FaultCode> {
-    let host = if url_or_host.contains("://") { HttpsUrl::parse(url_or_host)?.host().clone() } else { Domain::parse(url_or_host)? };
-    Ok(host.is_on(domain))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,14 +131,5 @@ mod tests {
         for text in ["", "shop.example", "domain:Shop.example", "domain:shop", "name:Ream", "name:", "merchant:", "merchant:a b"] {
             assert_eq!(PayeeKey::parse(text), None, "{text}");
         }
-    }
-
-    #[test]
-    fn on_the_domain() {
-        let shop = Domain::parse("shop.test").unwrap();
-        assert_eq!(on_domain("https://www.shop.test:8443/x", &shop), Ok(true));
-        assert_eq!(on_domain("shop.test", &shop), Ok(true));
-        assert_eq!(on_domain("https://evilshop.test/", &shop), Ok(false));
-        assert_eq!(on_domain("https://shop.test@evil.test/", &shop), Err(FaultCode::UrlMalformed));
     }
 }

@@ -9,7 +9,7 @@ use crate::{Asset, Fault, Money, card_number, payee::Domain, payment::SellerOrde
 /// Longest mandate that is looked at, in characters.
 const MAX_MANDATE: usize = 65_536;
 /// Ids, times and amounts, whose bare digits the card-number guard spares; a mandate is base64url.
-const TYPED_FIELDS: &[&str] = &["/mandate", "/amount/value", "/order/total/value", "/order/completed_at"];
+pub const TYPED_FIELDS: &[&str] = &["/mandate", "/amount/value", "/order/total/value", "/order/completed_at"];
 
 /// A mandate that a seller asks about.
 #[derive(Clone, PartialEq, Eq)]

@@ -10,7 +10,7 @@ const MAX_PROFILE: usize = 200;
 const MAX_CLIENT: usize = 255;
 const MAX_SECRET: usize = 1024;
 /// What a provider gave, which may be a long number: bare digits are spared by the card-number guard.
-const TYPED_FIELDS: &[&str] = &["/sso/client_id", "/sso/client_secret"];
+pub const TYPED_FIELDS: &[&str] = &["/sso/client_id", "/sso/client_secret"];
 
 /// An organization's settings.
 #[derive(Clone, Default, PartialEq, Eq)]

@@ -40,6 +40,11 @@ impl Problem {
         Self::new(403, "forbidden", "A key of this role may not do this: use another key.")
     }
 
+    /// 403: only a sandbox hands out keys.
+    pub fn not_a_sandbox() -> Self {
+        Self::new(403, "not_a_sandbox", "This server is no sandbox: ask its operator for a key.")
+    }
+
     /// 501: the method is not served yet.
     pub fn not_available() -> Self {
         Self::new(501, "not_available", "This method is not available yet.")

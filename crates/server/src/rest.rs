@@ -127,7 +127,7 @@ impl Rest {
 
     fn admit_to_sandbox(&self, request: &Request) -> Result<(), Problem> {
         if !self.settings.sandbox {
-            return Err(Problem::new(403, "not_a_sandbox", "This server is no sandbox: ask its operator for a key."));
+            return Err(Problem::not_a_sandbox());
         }
         self.sandbox_keys.take(Address::of(request), (self.settings.clock)()).map_err(too_often)
     }

@@ -42,6 +42,7 @@ use control::{
 use lcp::{
     Object, Value,
     jose::{Ed25519Key, Jwks},
+    json,
 };
 use store::{Cursor, Page, Reader, Store, StoreError, Tx, Vault, VaultError};
 use tokio_util::sync::CancellationToken;
@@ -50,7 +51,9 @@ pub use approvals::ApprovalPage;
 pub use clock::{Clock, SystemClock};
 pub use open::{FirstStart, Paths, ServiceOptions};
 pub use payments::Answered;
+pub(crate) use payments::{MAX_IDEMPOTENCY_KEY, MAX_WAIT};
 pub use people::{SessionToken, SetupView, Verdict};
+pub(crate) use query::MAX_LIMIT;
 pub use query::Query;
 
 use crate::Problem;
@@ -60,6 +63,9 @@ use tries::Tries;
 
 /// How far a clock may be put back and still be waited for: five minutes.
 const CLOCK_STEP_MILLIS: i64 = 300_000;
+
+/// How deep our own stored documents nest at most.
+const STORED_DEPTH: usize = 64;
 
 /// What every surface calls. Clones are cheap and share one store.
 #[derive(Clone)]
@@ -143,6 +149,21 @@ impl Inner {
     fn links(&self) -> Links<'_> {
         Links { base: &self.base }
     }
+
+    /// Seals a document that holds secrets, for one place in the database.
+    fn seal_secrets(&self, place: &str, secrets: Object) -> Result<Vec<u8>, Problem> {
+        Ok(self.vault.seal(place, json::write(&secrets.into()).as_bytes())?)
+    }
+
+    /// Opens what [`Self::seal_secrets`] sealed for that place; `what` names it in the problem.
+    fn open_secrets(&self, place: &str, sealed: &[u8], what: &'static str) -> Result<Value, Problem> {
+        json::parse_bytes(&self.vault.open(place, sealed)?, STORED_DEPTH).map_err(|_| unreadable(what))
+    }
+}
+
+/// Reads a document of ours back; `what` names it in the problem.
+fn stored<T>(doc: &str, what: &'static str, read: impl FnOnce(&Value) -> Option<T>) -> Result<T, Problem> {
+    json::parse(doc, STORED_DEPTH).ok().and_then(|value| read(&value)).ok_or_else(|| unreadable(what))
 }
 
 impl From<StoreError> for Problem {

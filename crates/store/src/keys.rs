@@ -48,6 +48,13 @@ pub struct SigningKeyRow {
     pub retired_at: Option<Instant>,
 }
 
+impl KeyRow {
+    /// Whether it is not revoked at that time.
+    pub fn is_in_use(&self, now: Instant) -> bool {
+        self.revoked_at.is_none_or(|at| at > now)
+    }
+}
+
 const KEY: &str = "SELECT id, org, hash, role, agent, domain, prefix, name, created_at, revoked_at FROM keys";
 
 fn key(row: &Columns<'_>) -> rusqlite::Result<KeyRow> {

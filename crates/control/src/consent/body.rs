@@ -16,7 +16,7 @@ const CLOCK_TOLERANCE_SECONDS: u32 = 60;
 
 const MEMBERS: &[&str] = &["agent_id", "principal", "scope", "merchant_policies", "acknowledgements", "retention", "valid_from", "valid_until"];
 /// The members that hold ids and times, whose bare digits the card-number guard spares.
-const TYPED_FIELDS: &[&str] = &["/agent_id", "/valid_from", "/valid_until", "/effective_at", "/institution_notified_at"];
+pub const TYPED_FIELDS: &[&str] = &["/agent_id", "/valid_from", "/valid_until", "/effective_at", "/institution_notified_at"];
 
 /// A consent to give, read.
 #[derive(Clone, Debug, PartialEq)]

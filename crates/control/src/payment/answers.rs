@@ -60,10 +60,13 @@ pub struct AnswersGiven {
 }
 
 impl AnswersGiven {
+    /// The fields that hold ids of ours, for the card-number guard.
+    pub const TYPED_FIELDS: &[&str] = &["/answers/*/question_id"];
+
     /// Reads `{"answers", "answered_by"?}`: 1 to 10 answers, and `user` (if absent) or `agent`. No answer may look like a card
     /// number.
     pub fn read(body: &Value) -> Result<Self, Fault> {
-        card_number::refuse(body, &["/answers/*/question_id"])?;
+        card_number::refuse(body, Self::TYPED_FIELDS)?;
         let members = Field::root(body).members(&["answers", "answered_by"])?;
         let by = |text: &str| Source::parse(text).filter(|by| matches!(by, Source::User | Source::Agent));
         let by = members.nullable("answered_by").map(|field| field.known(by, "Give \"user\" or \"agent\".")).transpose()?;

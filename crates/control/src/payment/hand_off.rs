@@ -68,6 +68,9 @@ pub enum Reported {
 }
 
 impl HandOffReport {
+    /// The fields that hold amounts, for the card-number guard.
+    pub const TYPED_FIELDS: &[&str] = &["/order/total/value"];
+
     /// Reads `{"continue_url", "order"?}`. The assets are those of the request.
     pub fn read(value: &Value, assets: &[Arc<Asset>]) -> Result<Self, Fault> {
         let members = Field::root(value).members(&["continue_url", "order"])?;

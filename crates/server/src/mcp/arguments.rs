@@ -13,7 +13,7 @@ use crate::Problem;
 /// Null counts as absent for every optional member, since some hosts send it for each argument that is not given.
 pub(super) fn check(offered: &Offered, mut arguments: Value) -> Result<lcp::Value, Problem> {
     let given = read(&arguments)?;
-    if let Some(hit) = card_number::find(&given, offered.tool.amounts) {
+    if let Some(hit) = card_number::find(&given, offered.tool.typed) {
         let message = "An argument looks like a card number, which no tool takes: leave it out. A payment needs none.";
         return Err(Problem::new(422, "card_number_rejected", message).with_details(Object::new().with("path", hit.pointer.as_str())));
     }

@@ -27,8 +27,8 @@ pub(super) struct Tool {
     pub(super) input: fn() -> serde_json::Value,
     /// The schema of its results, which admits an error too.
     pub(super) output: fn() -> serde_json::Value,
-    /// The arguments that hold amounts: there the card-number guard spares bare digits.
-    pub(super) amounts: &'static [&'static str],
+    /// The arguments that hold amounts or dates: there the card-number guard spares bare digits.
+    pub(super) typed: &'static [&'static str],
 }
 
 /// Which tool.

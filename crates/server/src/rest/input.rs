@@ -18,11 +18,10 @@ use super::{
 use crate::{
     Problem,
     http::{TooSlow, too_large},
+    service::MAX_IDEMPOTENCY_KEY,
 };
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-/// Longest idempotency key.
-const MAX_IDEMPOTENCY_KEY: usize = 255;
 /// Length of an id of ours behind its prefix.
 const ID_LENGTH: usize = 26;
 

@@ -7,7 +7,7 @@ use super::{
     route::{Answer, Body, Kind, Parameter, Route, Who},
     table,
 };
-use crate::public_url::PublicUrl;
+use crate::{public_url::PublicUrl, service::MAX_IDEMPOTENCY_KEY};
 
 /// The schemas of bodies and answers (JSON Schema 2020-12).
 const SCHEMAS: &str = include_str!("schemas.json");
@@ -103,7 +103,8 @@ fn query_parameter(known: &Parameter) -> Object {
 }
 
 fn idempotency_key() -> Object {
-    let schema = Object::new().with("type", "string").with("minLength", 1u32).with("maxLength", 255u32).with("pattern", "^[!-~]+$");
+    let schema =
+        Object::new().with("type", "string").with("minLength", 1u32).with("maxLength", MAX_IDEMPOTENCY_KEY as u64).with("pattern", "^[!-~]+$");
     parameter("Idempotency-Key", "header", true, schema).with("description", "One per payment, the same when repeating it.")
 }
 

@@ -1,12 +1,18 @@
 //! The routes that are served.
 
-use control::{access::Role, request};
+use control::{
+    access::Role,
+    consent,
+    payment::{AnswersGiven, HandOffReport},
+    request, seller, settings,
+};
 
 use super::route::{
     Answer, Call, Kind, Parameter, Route,
     Verb::{Get, Patch, Post},
     Who,
 };
+use crate::service::{MAX_LIMIT, MAX_WAIT};
 
 /// Every role.
 pub(super) const ANY_KEY: Who = Who::Keys(Role::ALL);
@@ -22,19 +28,15 @@ const SELLS: Who = Who::Keys(&[Role::Seller]);
 const AGENT: Parameter = Parameter { name: "agent_id", kind: Kind::Typed, about: "Only of this agent." };
 const STATE: Parameter = Parameter { name: "state", kind: Kind::Text, about: "Only in this state." };
 const CURSOR: Parameter = Parameter { name: "cursor", kind: Kind::Typed, about: "The `next_cursor` of the page before." };
-const LIMIT: Parameter = Parameter { name: "limit", kind: Kind::Whole(1, 200), about: "How many at most." };
+const LIMIT: Parameter = Parameter { name: "limit", kind: Kind::Whole(1, MAX_LIMIT), about: "How many at most." };
 const FROM: Parameter = Parameter { name: "from", kind: Kind::Typed, about: "Only from this time on (RFC 3339)." };
 const TO: Parameter = Parameter { name: "to", kind: Kind::Typed, about: "Only before this time (RFC 3339)." };
 const KIND: Parameter = Parameter { name: "kind", kind: Kind::Text, about: "Only records of this kind." };
 const WAIT: Parameter =
-    Parameter { name: "wait", kind: Kind::Whole(0, 25), about: "For how many seconds to wait for a change while a person is waited for." };
+    Parameter { name: "wait", kind: Kind::Whole(0, MAX_WAIT), about: "For how many seconds to wait for a change while a person is waited for." };
 
-const PRESENTED: &[&str] = &["/mandate", "/amount/value", "/order/total/value", "/order/completed_at"];
 const POLICY: &[&str] =
     &["/id", "/created_at", "/agents/*", "/limits/per_payment", "/limits/windows/*/max", "/approval/threshold", "/approval/approvers/*"];
-const CONSENT: &[&str] = &["/agent_id", "/valid_from", "/valid_until"];
-const REVOCATION: &[&str] = &["/effective_at", "/institution_notified_at"];
-const SETTINGS: &[&str] = &["/sso/client_id", "/sso/client_secret"];
 
 pub(super) const ROUTES: &[Route] = &[
     Route::new(Get, "/v0/me", "me", Call::Me, ANY_KEY, "Me").says("Who the key is"),
@@ -49,10 +51,10 @@ pub(super) const ROUTES: &[Route] = &[
         .query(&[WAIT]),
     Route::new(Post, "/v0/payment-requests/{id}/handoff", "payment_requests.hand_off", Call::HandOff, ASKS, "PaymentRequest")
         .says("Say that the checkout was handed to a person, and later which order came of it")
-        .takes("HandOff", &["/order/total/value"]),
+        .takes("HandOff", HandOffReport::TYPED_FIELDS),
     Route::new(Post, "/v0/payment-requests/{id}/clarifications", "clarifications.answer", Call::AnswerClarification, ASKS, "PaymentRequest")
         .says("Give the person's answers; the request is decided again")
-        .takes("ClarificationAnswers", &["/answers/*/question_id"]),
+        .takes("ClarificationAnswers", AnswersGiven::TYPED_FIELDS),
     Route::new(Get, "/v0/approvals/{id}", "approvals.get", Call::GetApproval, READS, "Approval").says("An approval and its state"),
     Route::new(Get, "/v0/mandates", "mandates.list", Call::ListMandates, READS, "MandatePage")
         .says("Mandates, newest first")
@@ -93,23 +95,23 @@ pub(super) const ROUTES: &[Route] = &[
         .query(&[AGENT, STATE, CURSOR, LIMIT]),
     Route::new(Post, "/v0/consents", "consents.create", Call::CreateConsent, MANAGES, "Consent")
         .says("Record a principal's consent to an agent")
-        .takes("ConsentCreate", CONSENT)
+        .takes("ConsentCreate", consent::TYPED_FIELDS)
         .creates(),
     Route::new(Get, "/v0/consents/{id}", "consents.get", Call::GetConsent, READS_SETUP, "Consent").says("A consent"),
     Route::new(Post, "/v0/consents/{id}/revoke", "consents.revoke", Call::RevokeConsent, MANAGES, "Consent")
         .says("Revoke a consent, now or at a time")
-        .may_take("ConsentRevoke", REVOCATION),
+        .may_take("ConsentRevoke", consent::TYPED_FIELDS),
     Route::new(Get, "/v0/org/settings", "org.settings.get", Call::GetSettings, READS_SETUP, "OrgSettings").says("The organization's settings"),
     Route::new(Patch, "/v0/org/settings", "org.settings.update", Call::UpdateSettings, MANAGES, "OrgSettings")
         .says("Change them; what is left out stays")
-        .takes("OrgSettingsUpdate", SETTINGS),
+        .takes("OrgSettingsUpdate", settings::TYPED_FIELDS),
     // Sellers
     Route::new(Post, "/v0/sellers/verify", "sellers.verify", Call::VerifyMandate, SELLS, "MandateVerification")
         .says("Whether a mandate is good for the seller; changes nothing")
-        .takes("MandateVerify", PRESENTED),
+        .takes("MandateVerify", seller::TYPED_FIELDS),
     Route::new(Post, "/v0/sellers/orders", "sellers.orders.observe", Call::ObserveOrder, SELLS, "SellerOrder")
         .says("Report the order that a mandate paid for, which uses the mandate")
-        .takes("SellerOrderCreate", PRESENTED),
+        .takes("SellerOrderCreate", seller::TYPED_FIELDS),
     // The log
     Route::new(Get, "/log/{org}/checkpoint", "log.checkpoint", Call::GetCheckpoint, ANY_KEY, "")
         .says("The log's signed head (C2SP tlog-checkpoint); 404 for another organization's")

@@ -13,7 +13,7 @@ use store::{KeyRow, MAX_PAGE, OrgRow, Reader, Tx, UserRow};
 
 use super::{
     Inner, Service,
-    agents::{known_agent, put_agent},
+    agents::{agent, known_agent, put_agent},
     clock::OsIds,
     keys::{self, fresh_key},
     page, policies,
@@ -48,7 +48,7 @@ impl Service {
             for org in reader.orgs()? {
                 for row in reader.keys(&org.id)? {
                     let is_asked_for = row.agent.is_some() && agent.as_ref().is_none_or(|agent| row.agent.as_ref() == Some(agent));
-                    if is_asked_for && row.revoked_at.is_none_or(|at| at > now) {
+                    if is_asked_for && row.is_in_use(now) {
                         let other = found.replace(row.clone());
                         if other.is_some_and(|other: KeyRow| other.agent != row.agent) {
                             return Err(Problem::new(422, "agent_missing", "There is more than one agent: say which with --agent, or give its key."));
@@ -80,13 +80,11 @@ impl Inner {
             AdminCommand::UserCreate { org, login } => self.create_user(tx, one_org(tx, org)?, &login, now),
             AdminCommand::UserLink { login } => {
                 let user = tx.user_by_login(&login)?.ok_or_else(|| Problem::new(404, "not_found", "Nobody signs in with that name."))?;
-                let (url, expires_at) = self.fresh_setup_link(tx, &user.id, now)?;
-                Ok(user_json(&user).with("setup_url", url).with("setup_expires_at", expires_at.to_string()))
+                self.with_setup_link(tx, &user, now)
             }
             AdminCommand::AgentList { org } => {
-                let org = one_org(tx, org)?;
-                let rows = tx.agents(&org, None, MAX_PAGE)?.rows;
-                Ok(page(rows.iter().map(|row| known_agent(tx, &org, &row.id).map(|agent| agent.to_json().into())).collect::<Result<_, _>>()?, None))
+                let rows = tx.agents(&one_org(tx, org)?, None, MAX_PAGE)?.rows;
+                Ok(page(rows.iter().map(|row| agent(row).map(|agent| agent.to_json().into())).collect::<Result<_, _>>()?, None))
             }
             AdminCommand::AgentCreate { org, name } => {
                 let org = one_org(tx, org)?;
@@ -151,8 +149,13 @@ impl Inner {
         if !tx.insert_user(&user)? {
             return Err(Problem::new(409, "login_taken", "Somebody signs in with that name already: choose another."));
         }
+        self.with_setup_link(tx, &user, now)
+    }
+
+    /// The person, with a fresh link to set the password.
+    fn with_setup_link(&self, tx: &mut Tx<'_>, user: &UserRow, now: Instant) -> Result<Object, Problem> {
         let (url, expires_at) = self.fresh_setup_link(tx, &user.id, now)?;
-        Ok(user_json(&user).with("setup_url", url).with("setup_expires_at", expires_at.to_string()))
+        Ok(user_json(user).with("setup_url", url).with("setup_expires_at", expires_at.to_string()))
     }
 }
 

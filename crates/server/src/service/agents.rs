@@ -13,9 +13,7 @@ use super::{
     Inner, Service,
     clock::OsIds,
     query::{Asked, Query},
-    shown_page,
-    standing::STORED_DEPTH,
-    unreadable,
+    shown_page, stored,
 };
 use crate::{Caller, Problem};
 
@@ -24,7 +22,7 @@ impl Service {
     pub async fn agents(&self, caller: &Caller, query: &Query) -> Result<Object, Problem> {
         let asked = Asked::of(query, &["cursor", "limit"])?;
         let (org, cursor, limit) = (caller.org.clone(), asked.cursor()?, asked.limit()?);
-        self.read(move |_, reader, _| shown_page(&reader.agents(&org, cursor.as_ref(), limit)?, |row| Ok(read(row)?.to_json()))).await
+        self.read(move |_, reader, _| shown_page(&reader.agents(&org, cursor.as_ref(), limit)?, |row| Ok(agent(row)?.to_json()))).await
     }
 
     /// A new agent: `{"name"}`.
@@ -83,7 +81,7 @@ impl Inner {
 
 /// The agent of that id.
 pub(super) fn known_agent(reader: &Reader<'_>, org: &OrgId, id: &AgentId) -> Result<Agent, Problem> {
-    read(&reader.agent(org, id)?.ok_or_else(Problem::not_found)?)
+    agent(&reader.agent(org, id)?.ok_or_else(Problem::not_found)?)
 }
 
 /// Saves an agent.
@@ -92,7 +90,7 @@ pub(super) fn put_agent(tx: &mut Tx<'_>, org: &OrgId, agent: &Agent) -> Result<(
     Ok(tx.put_agent(&row)?)
 }
 
-fn read(row: &AgentRow) -> Result<Agent, Problem> {
-    let stored = json::parse(&row.doc, STORED_DEPTH).map_err(|_| unreadable("agent"))?;
-    Agent::from_stored(&stored).ok_or_else(|| unreadable("agent"))
+/// The agent of a row.
+pub(super) fn agent(row: &AgentRow) -> Result<Agent, Problem> {
+    stored(&row.doc, "agent", Agent::from_stored)
 }

@@ -105,7 +105,12 @@ impl Service {
         let person = person.clone();
         self.read(move |inner, reader, now| {
             let rows = reader.approvals_waiting(&person.org)?;
-            rows.iter().map(|row| approval_page(reader, &inner.payment_of_approval(reader, &person.org, &row.id)?, &row.id, now)).collect()
+            rows.iter()
+                .map(|row| {
+                    let payment = inner.payment(reader, &person.org, &row.request)?.ok_or_else(Problem::not_found)?;
+                    approval_page(reader, &payment, &row.id, now)
+                })
+                .collect()
         })
         .await
     }

@@ -17,11 +17,8 @@ use super::{
     Inner, Service,
     agents::{known_agent, put_agent},
     clock::OsIds,
-    query::{Asked, Query},
-    records::own_agent,
-    shown_page,
-    standing::STORED_DEPTH,
-    unreadable,
+    query::{Asked, Query, own_agent},
+    shown_page, stored,
 };
 use crate::{Caller, Problem};
 
@@ -174,8 +171,7 @@ fn shown(reader: &Reader<'_>, org: &OrgId, consent: &Consent, now: Instant) -> R
 }
 
 fn read(row: &ConsentRow) -> Result<Consent, Problem> {
-    let stored = json::parse(&row.doc, STORED_DEPTH).map_err(|_| unreadable("consent"))?;
-    Consent::from_stored(&stored).ok_or_else(|| unreadable("consent"))
+    stored(&row.doc, "consent", Consent::from_stored)
 }
 
 /// The approval that a payment waits for.

@@ -27,7 +27,7 @@ impl Service {
         }
         let hash = secret::hash(key);
         self.read(move |_, reader, now| {
-            let row = reader.key_by_hash(&hash)?.filter(|row| row.revoked_at.is_none_or(|at| at > now)).ok_or_else(Problem::unauthenticated)?;
+            let row = reader.key_by_hash(&hash)?.filter(|row| row.is_in_use(now)).ok_or_else(Problem::unauthenticated)?;
             caller(&row)
         })
         .await

@@ -9,8 +9,7 @@ use store::MandateFilter;
 
 use super::{
     Service,
-    query::{Asked, Query},
-    records::own_agent,
+    query::{Asked, Query, own_agent},
     shown_page,
 };
 use crate::{Caller, Problem};
@@ -31,11 +30,10 @@ impl Service {
     /// A page of mandates, newest first: `agent_id`, `state`, `cursor`, `limit`. No list holds a credential's secret.
     pub async fn mandates(&self, caller: &Caller, query: &Query) -> Result<Object, Problem> {
         let asked = Asked::of(query, &["agent_id", "state", "cursor", "limit"])?;
-        let agent = asked.parsed("agent_id", AgentId::parse)?;
+        let agent = own_agent(caller, asked.parsed("agent_id", AgentId::parse)?)?;
         let state = asked.parsed("state", MandateState::parse)?;
         let (cursor, limit) = (asked.cursor()?, asked.limit()?);
         let caller = caller.clone();
-        let agent = own_agent(&caller, agent)?;
         self.read(move |inner, reader, now| {
             let filter = MandateFilter { agent: agent.as_ref(), state: state.map(MandateState::as_str) };
             let found = reader.mandates(&caller.org, filter, cursor.as_ref(), limit)?;

@@ -163,7 +163,7 @@ impl Service {
     /// A sandbox organization of its own, with keys and an owner's link.
     pub async fn sandbox_keys(&self) -> Result<Object, Problem> {
         if !self.inner.is_sandbox {
-            return Err(Problem::new(403, "not_a_sandbox", "This server is no sandbox: ask its operator for a key."));
+            return Err(Problem::not_a_sandbox());
         }
         self.write(|inner, tx, now| {
             let login = format!("owner-{}", &AgentId::fresh(&mut OsIds).as_str()[4..16]);

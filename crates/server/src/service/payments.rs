@@ -16,14 +16,14 @@ use lcp::{Hash, Object, Value, json};
 use store::{IdempotencyRow, Reader, Tx};
 use tokio::{sync::broadcast::Receiver, time};
 
-use super::{Inner, Service, agents::known_agent, clock::OsIds, standing::STORED_DEPTH, unreadable};
+use super::{Inner, Service, agents::known_agent, clock::OsIds, unreadable};
 use crate::{Caller, Problem};
 
-/// The longest that a reader may wait, in seconds.
-const MAX_WAIT: u32 = 25;
+/// The longest that a reader may wait, in seconds: hosts of agents give up on a call not much later.
+pub(crate) const MAX_WAIT: u32 = 25;
 
 /// Longest idempotency key, in characters.
-const MAX_KEY: usize = 255;
+pub(crate) const MAX_IDEMPOTENCY_KEY: usize = 255;
 
 /// The answer to a payment request.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +43,7 @@ impl Service {
             (None, Some(key)) if form == Form::Mcp => Some(key.to_owned()),
             (key, _) => key.map(str::to_owned),
         };
-        if key.as_ref().is_some_and(|key| key.is_empty() || key.chars().count() > MAX_KEY || card_number::is_in(key)) {
+        if key.as_ref().is_some_and(|key| key.is_empty() || key.chars().count() > MAX_IDEMPOTENCY_KEY || card_number::is_in(key)) {
             return Err(Problem::new(422, "idempotency_key_malformed", "Give an idempotency key of 1 to 255 characters that is no card number."));
         }
         self.write(move |inner, tx, now| inner.ask(tx, &caller, body, form, key.as_deref(), now)).await
@@ -117,7 +117,7 @@ impl Service {
 
     /// Hands the checkout to a person on the merchant's page; later, the order that they placed.
     pub async fn hand_off(&self, caller: &Caller, id: &str, body: &Value) -> Result<Object, Problem> {
-        card_number::refuse(body, &["/order/total/value"])?;
+        card_number::refuse(body, HandOffReport::TYPED_FIELDS)?;
         let body = body.clone();
         self.change(caller, id, move |inner, tx, payment, now| {
             let report = HandOffReport::read(&body, &payment.request().assets())?;
@@ -186,7 +186,7 @@ impl Inner {
         self.save(tx, None, &payment, now)?;
         let view = payment.view(self.links(), true);
         if let (Some(key), Some(body_hash)) = (key, body_hash) {
-            let answer = self.vault.seal(&answer_context(payment.id()), json::write(&view.clone().into()).as_bytes())?;
+            let answer = self.seal_secrets(&answer_place(payment.id()), view.clone())?;
             tx.insert_idempotency(&caller.org, &agent, key, &IdempotencyRow { body_hash, request: payment.id().clone(), answer })?;
         }
         Ok(Answered { view, replayed: false })
@@ -197,8 +197,7 @@ impl Inner {
             let sentence = "This idempotency key was used for another request: send the same body, or a key of its own for another purchase.";
             return Err(Problem::new(409, "idempotency_key_reused", sentence));
         }
-        let opened = self.vault.open(&answer_context(&row.request), &row.answer)?;
-        let view = json::parse_bytes(&opened, STORED_DEPTH).map_err(|_| unreadable("answer"))?;
+        let view = self.open_secrets(&answer_place(&row.request), &row.answer, "answer")?;
         Ok(Answered { view: view.as_object().cloned().ok_or_else(|| unreadable("answer"))?, replayed: true })
     }
 
@@ -231,7 +230,7 @@ fn body_hash(body: &Value) -> Result<[u8; 32], Problem> {
     Ok(*Hash::of(text.as_bytes()).bytes())
 }
 
-fn answer_context(id: &RequestId) -> String {
+fn answer_place(id: &RequestId) -> String {
     format!("idempotency/{id}/answer")
 }
 

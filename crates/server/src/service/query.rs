@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use control::Instant;
+use control::{Instant, ids::AgentId};
 use store::Cursor;
 
-use crate::Problem;
+use crate::{Caller, Problem};
 
 /// A query's members.
 pub type Query = BTreeMap<String, String>;
 
-/// How many entries a page has if the query does not say, and at most.
+/// How many entries a page has if the query does not say.
 const LIMIT: u32 = 50;
-const MAX_LIMIT: u32 = 200;
+/// How many entries a page has at most.
+pub(crate) const MAX_LIMIT: u32 = 200;
 
 /// Reads a query strictly: a member that no rule names is a fault.
 pub(crate) struct Asked<'a>(&'a Query);
@@ -45,6 +46,15 @@ impl<'a> Asked<'a> {
     pub(crate) fn limit(&self) -> Result<u32, Problem> {
         let limit = self.parsed("limit", |text| text.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit)))?;
         Ok(limit.unwrap_or(LIMIT))
+    }
+}
+
+/// The agent whose things the caller may list: an agent's key, its own alone.
+pub(super) fn own_agent(caller: &Caller, named: Option<AgentId>) -> Result<Option<AgentId>, Problem> {
+    match (&caller.agent, named) {
+        (Some(own), Some(named)) if *own != named => Err(Problem::not_found()),
+        (Some(own), _) => Ok(Some(own.clone())),
+        (None, named) => Ok(named),
     }
 }
 

@@ -19,7 +19,7 @@ use store::{Reader, RecordFilter, RecordRow};
 
 use super::{
     Inner, Service,
-    query::{Asked, Query},
+    query::{Asked, Query, own_agent},
     save::record_of,
     shown_page, unreadable,
 };
@@ -227,13 +227,4 @@ fn listed(row: &RecordRow) -> Object {
         .with("request_id", row.request.as_ref().map_or(Value::Null, Value::from))
         .with("hash", record::digest_text(&row.sealed.hash))
         .with("sealed_at", row.sealed_at.to_string())
-}
-
-/// The agent whose things the caller may list: an agent's key, its own alone.
-pub(super) fn own_agent(caller: &Caller, named: Option<AgentId>) -> Result<Option<AgentId>, Problem> {
-    match (&caller.agent, named) {
-        (Some(own), Some(named)) if *own != named => Err(Problem::not_found()),
-        (Some(own), _) => Ok(Some(own.clone())),
-        (None, named) => Ok(named),
-    }
 }

@@ -13,7 +13,7 @@ use store::{ApprovalRow, JobRow, MandateRow, Reader, RecordMeta, RequestRow, Tx}
 use super::{
     Inner,
     consents::record_of_consent,
-    standing::{STORED_DEPTH, attempt_key, fact_key, payment},
+    standing::{attempt_key, fact_key, payment},
     unreadable,
 };
 use crate::Problem;
@@ -74,8 +74,7 @@ impl Inner {
     }
 
     fn row(&self, payment: &Payment) -> Result<RequestRow, Problem> {
-        let seal = |secrets: Object| self.vault.seal(&secrets_context(payment.id()), json::write(&secrets.into()).as_bytes());
-        let secrets = payment.secrets().map(seal).transpose()?;
+        let secrets = payment.secrets().map(|secrets| self.seal_secrets(&secrets_place(payment.id()), secrets)).transpose()?;
         let request = payment.request();
         Ok(RequestRow {
             id: payment.id().clone(),
@@ -132,15 +131,14 @@ impl Inner {
     pub(super) fn read_payment(&self, row: &RequestRow) -> Result<Payment, Problem> {
         let mut payment = payment(row)?;
         if let Some(sealed) = &row.secrets {
-            let opened = self.vault.open(&secrets_context(&row.id), sealed)?;
-            let secrets = json::parse_bytes(&opened, STORED_DEPTH).map_err(|_| unreadable("secret"))?;
+            let secrets = self.open_secrets(&secrets_place(&row.id), sealed, "secret")?;
             payment.restore_secrets(&secrets).ok_or_else(|| unreadable("secret"))?;
         }
         Ok(payment)
     }
 }
 
-fn secrets_context(id: &RequestId) -> String {
+fn secrets_place(id: &RequestId) -> String {
     format!("requests/{id}/secrets")
 }
 

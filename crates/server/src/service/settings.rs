@@ -4,7 +4,7 @@ use control::{ids::OrgId, settings::Settings};
 use lcp::{Object, Value, json};
 use store::{Reader, SettingsRow};
 
-use super::{Inner, Service, standing::STORED_DEPTH, unreadable};
+use super::{Inner, Service, stored};
 use crate::{Caller, Problem};
 
 impl Service {
@@ -20,8 +20,7 @@ impl Service {
         self.write(move |inner, tx, _| {
             let mut settings = inner.settings(tx, &org)?;
             settings.update(&body)?;
-            let seal = |secrets: Object| inner.vault.seal(&context(&org), json::write(&secrets.into()).as_bytes());
-            let secrets = settings.secrets().map(seal).transpose()?;
+            let secrets = settings.secrets().map(|secrets| inner.seal_secrets(&secrets_place(&org), secrets)).transpose()?;
             tx.put_settings(&org, &SettingsRow { doc: json::write(&settings.to_stored().into()), secret: secrets })?;
             Ok(settings.to_json())
         })
@@ -32,18 +31,11 @@ impl Service {
 impl Inner {
     fn settings(&self, reader: &Reader<'_>, org: &OrgId) -> Result<Settings, Problem> {
         let Some(row) = reader.settings(org)? else { return Ok(Settings::default()) };
-        let stored = json::parse(&row.doc, STORED_DEPTH).map_err(|_| unreadable("settings"))?;
-        let secrets = match &row.secret {
-            Some(sealed) => {
-                let opened = self.vault.open(&context(org), sealed)?;
-                Some(json::parse_bytes(&opened, STORED_DEPTH).map_err(|_| unreadable("settings"))?)
-            }
-            None => None,
-        };
-        Settings::from_stored(&stored, secrets.as_ref()).ok_or_else(|| unreadable("settings"))
+        let secrets = row.secret.map(|sealed| self.open_secrets(&secrets_place(org), &sealed, "settings")).transpose()?;
+        stored(&row.doc, "settings", |doc| Settings::from_stored(doc, secrets.as_ref()))
     }
 }
 
-fn context(org: &OrgId) -> String {
+fn secrets_place(org: &OrgId) -> String {
     format!("settings/{org}/secrets")
 }

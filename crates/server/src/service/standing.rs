@@ -13,11 +13,8 @@ use control::{
 use lcp::{Hash, Object, encoding, json};
 use store::{RequestRow, Tx};
 
-use super::{Inner, agents::known_agent, consents::consent_of, policies::Loaded, unreadable};
+use super::{Inner, agents::known_agent, consents::consent_of, policies::Loaded, stored};
 use crate::Problem;
-
-/// How deep our own stored documents nest at most.
-pub(super) const STORED_DEPTH: usize = 64;
 
 /// The facts, owned; a [`Standing`] borrows from them.
 pub(super) struct Facts {
@@ -73,7 +70,7 @@ impl Inner {
         let payments_before = payee.map(|payee| tx.payments_to(org, &payee.to_string())).transpose()?.unwrap_or(0);
         Ok(Facts {
             agent: known_agent(tx, org, agent)?,
-            key: tx.key(org, key)?.filter(|row| row.revoked_at.is_none_or(|at| at > now)).map_or(KeyState::Revoked, |_| KeyState::Active),
+            key: tx.key(org, key)?.filter(|row| row.is_in_use(now)).map_or(KeyState::Revoked, |_| KeyState::Active),
             consent: consent_of(tx, org, agent, now)?,
             policy,
             payee: PayeeFacts { identity: PayeeStatus::Unchecked, payments_before },
@@ -91,8 +88,7 @@ fn earlier(mut rows: Vec<RequestRow>) -> Result<Vec<EarlierRequest>, Problem> {
 
 /// The payment of a row.
 pub(super) fn payment(row: &RequestRow) -> Result<Payment, Problem> {
-    let stored = json::parse(&row.doc, STORED_DEPTH).map_err(|_| unreadable("payment request"))?;
-    Payment::from_stored(&stored).ok_or_else(|| unreadable("payment request"))
+    stored(&row.doc, "payment request", Payment::from_stored)
 }
 
 /// What two requests have in common that may be the same payment asked twice.

@@ -19,7 +19,7 @@ pub(super) const TOOL: Tool = Tool {
     effect: Effect::Writes { idempotent: false },
     input,
     output: schema::payment_outline,
-    amounts: &[],
+    typed: &[],
 };
 
 fn input() -> serde_json::Value {

@@ -7,10 +7,8 @@ use super::{Effect, Id, Tool, text};
 use crate::{
     Caller, Problem,
     mcp::{arguments, operations::Operations, schema, view},
+    service::MAX_WAIT,
 };
-
-/// Longest wait, in seconds: hosts give up on a call not much later.
-const MAX_WAIT: u32 = 25;
 
 pub(super) const TOOL: Tool = Tool {
     id: Id::GetDecision,
@@ -22,7 +20,7 @@ pub(super) const TOOL: Tool = Tool {
     effect: Effect::Reads,
     input,
     output: schema::payment_outline,
-    amounts: &[],
+    typed: &[],
 };
 
 fn input() -> serde_json::Value {

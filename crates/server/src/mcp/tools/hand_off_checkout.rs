@@ -1,5 +1,6 @@
 //! `hand_off_checkout`: a person pays on the merchant's own page.
 
+use control::payment::HandOffReport;
 use lcp::{Object, Value};
 use serde_json::json;
 
@@ -19,7 +20,7 @@ pub(super) const TOOL: Tool = Tool {
     effect: Effect::Writes { idempotent: true },
     input,
     output: schema::handed_off,
-    amounts: &["/order/total/value"],
+    typed: HandOffReport::TYPED_FIELDS,
 };
 
 fn input() -> serde_json::Value {

@@ -20,7 +20,7 @@ pub(super) const TOOL: Tool = Tool {
     effect: Effect::Writes { idempotent: false },
     input,
     output: schema::payment,
-    amounts: control::request::TYPED_FIELDS,
+    typed: control::request::TYPED_FIELDS,
 };
 
 fn input() -> serde_json::Value {

@@ -19,7 +19,7 @@ pub(super) const TOOL: Tool = Tool {
     effect: Effect::Reads,
     input,
     output,
-    amounts: &[],
+    typed: &[],
 };
 
 fn input() -> serde_json::Value {
