@@ -22,9 +22,9 @@ impl Limit {
         Self { burst, interval }
     }
 
-    /// So many at once, and as many again in each minute, evenly; no limit for 0.
+    /// So many in a minute, evenly, and a tenth of them at once; no limit for 0.
     pub fn per_minute(calls: u32) -> Option<Self> {
-        Some(Self { burst: calls, interval: Duration::from_mins(1).checked_div(calls)? })
+        Some(Self { burst: (calls / 10).max(1), interval: Duration::from_mins(1).checked_div(calls)? })
     }
 }
 
@@ -145,6 +145,6 @@ mod tests {
     #[test]
     fn limits_per_minute() {
         assert_eq!(Limit::per_minute(0), None);
-        assert_eq!(Limit::per_minute(120), Some(Limit::new(120, Duration::from_millis(500))));
+        assert_eq!(Limit::per_minute(120), Some(Limit::new(12, Duration::from_millis(500))));
     }
 }

@@ -6,14 +6,13 @@ use server::{
     admin::AdminCommand,
     config::Config,
     data_folder::DataFolder,
-    local::{self, LocalError, Owner, Reach},
+    local::{self, LocalError, Reach},
 };
 
 use crate::{
     arguments::{AdminOptions, Failure},
     output::{plain, put, put_line},
-    plane::Desk,
-    serve,
+    plane, serve,
 };
 
 /// Runs a command and prints its answer.
@@ -37,11 +36,11 @@ async fn ask(folder: &DataFolder, config: &Config, command: AdminCommand) -> Res
                 answer => return answer.map_err(Failure::of),
             },
             Reach::Owning(lock) => {
-                let desk = match Desk::open(&lock, config, config.listen).await {
-                    Ok(desk) => desk,
+                let service = match plane::open(&lock, config, config.listen).await {
+                    Ok(service) => service,
                     Err(problem) => return Ok(Err(problem)),
                 };
-                return Ok(desk.admin(command).await);
+                return Ok(service.admin(command).await);
             }
         }
     }

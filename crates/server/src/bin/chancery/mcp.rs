@@ -4,6 +4,7 @@ use server::{
     config::KEY_VARIABLE,
     data_folder::DataFolder,
     local::{self, LocalError, Owner, Reach},
+    mcp,
 };
 use tokio::io::{AsyncWriteExt, copy, copy_buf, stdin, stdout};
 
@@ -61,8 +62,8 @@ pub(crate) async fn run(options: McpOptions) -> Result<(), Failure> {
     if plane.first_start.is_some() {
         eprintln!("chancery mcp: made a sandbox in {}; set the owner's password with: chancery admin user link owner", folder.path().display());
     }
-    let served = match plane.desk.session(&who).await {
-        Ok(caller) => plane.desk.serve_stdio(caller, stdin(), stdout()).await,
+    let served = match plane.service.session(&who).await {
+        Ok(caller) => mcp::serve_stdio(plane.service.clone(), caller, stdin(), stdout()).await.map_err(Failure::of),
         Err(problem) => Err(Failure::of(problem)),
     };
     plane.stop().await?;

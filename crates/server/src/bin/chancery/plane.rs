@@ -5,28 +5,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lcp::Object;
 use server::{
-    Caller, Problem, Service,
-    admin::AdminCommand,
+    Problem, Service,
     config::Config,
     data_folder::Lock,
     http::{self, HttpSettings, Limit},
-    local::{Channel, Owner, Who},
+    local::Channel,
     mcp::{self, McpSettings},
     pages::{self, PageSettings},
     public_url::{PublicUrl, is_loopback},
     service::{FirstStart, Paths, ServiceOptions},
 };
-use tokio::{
-    io::{AsyncRead, AsyncWrite, BufReader},
-    net::{
-        TcpListener,
-        unix::{OwnedReadHalf, OwnedWriteHalf},
-    },
-    task::JoinSet,
-    time::sleep,
-};
+use tokio::{net::TcpListener, task::JoinSet, time::sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Failure;
@@ -39,7 +29,7 @@ const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 /// A server that runs. It ends with [`Plane::stop`].
 pub(crate) struct Plane {
-    pub(crate) desk: Desk,
+    pub(crate) service: Service,
     pub(crate) base: String,
     pub(crate) first_start: Option<FirstStart>,
     stop: CancellationToken,
@@ -48,61 +38,27 @@ pub(crate) struct Plane {
     _lock: Lock,
 }
 
-/// The service, as the local channel asks it.
-#[derive(Clone)]
-pub(crate) struct Desk(Service);
-
-impl Desk {
-    /// Opens what is in the folder. `bound` is where the server listens, or would.
-    pub(crate) async fn open(lock: &Lock, config: &Config, bound: SocketAddr) -> Result<Self, Problem> {
-        let folder = lock.folder();
-        let paths = Paths { database: folder.database(), master_key: folder.master_key() };
-        let options = ServiceOptions {
-            is_sandbox: config.sandbox,
-            rail_fails: config.sandbox_rail_fails,
-            ..ServiceOptions::sandbox(base(config, bound).to_string())
-        };
-        Service::open(&paths, options).await.map(Self)
-    }
-
-    /// Serves MCP over a pair of streams until the reader ends.
-    pub(crate) async fn serve_stdio(
-        &self,
-        caller: Caller,
-        read: impl AsyncRead + Send + Unpin + 'static,
-        write: impl AsyncWrite + Send + Unpin + 'static,
-    ) -> Result<(), Failure> {
-        mcp::serve_stdio(self.0.clone(), caller, read, write).await.map_err(Failure::of)
-    }
-}
-
-impl Owner for Desk {
-    type Session = Caller;
-
-    async fn admin(&self, command: AdminCommand) -> Result<Object, Problem> {
-        self.0.admin(command).await
-    }
-
-    async fn session(&self, who: &Who) -> Result<Caller, Problem> {
-        self.0.local_caller(who.key.as_deref(), who.agent.as_deref()).await
-    }
-
-    async fn serve(&self, caller: Caller, read: BufReader<OwnedReadHalf>, write: OwnedWriteHalf) {
-        // A client that leaves is nobody to tell.
-        let _ = self.serve_stdio(caller, read, write).await;
-    }
+/// Opens what is in the folder. `bound` is where the server listens, or would.
+pub(crate) async fn open(lock: &Lock, config: &Config, bound: SocketAddr) -> Result<Service, Problem> {
+    let folder = lock.folder();
+    let paths = Paths { database: folder.database(), master_key: folder.master_key() };
+    let options = ServiceOptions {
+        is_sandbox: config.sandbox,
+        rail_fails: config.sandbox_rail_fails,
+        ..ServiceOptions::sandbox(base(config, bound).to_string())
+    };
+    Service::open(&paths, options).await
 }
 
 impl Plane {
     /// Starts everything: the local channel, the work that time brings, and, with a listener, HTTP.
     pub(crate) async fn start(lock: Lock, config: &Config, listener: Option<TcpListener>) -> Result<Self, Failure> {
         let bound = listener.as_ref().map_or(Ok(config.listen), TcpListener::local_addr).map_err(Failure::of)?;
-        let desk = Desk::open(&lock, config, bound).await.map_err(Failure::of)?;
-        let service = desk.0.clone();
+        let service = open(&lock, config, bound).await.map_err(Failure::of)?;
         let first_start = service.first_start().await.map_err(Failure::of)?;
         let channel = Channel::bind(&lock).map_err(Failure::of)?;
         let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
-        let (owner, stopped) = (desk.clone(), stop.clone());
+        let (owner, stopped) = (service.clone(), stop.clone());
         tasks.spawn(async move {
             channel.serve(owner, stopped).await;
             Ok(())
@@ -113,7 +69,7 @@ impl Plane {
             let stopped = stop.clone().cancelled_owned();
             tasks.spawn(async move { http::serve(listener, router, stopped).await.map_err(Failure::of) });
         }
-        Ok(Self { desk, base: service.base().to_owned(), first_start, stop, tasks, _lock: lock })
+        Ok(Self { base: service.base().to_owned(), service, first_start, stop, tasks, _lock: lock })
     }
 
     /// Waits for a part of the server that ends by itself, as none does while all is well.
@@ -193,17 +149,12 @@ fn settings(config: &Config, bound: SocketAddr) -> HttpSettings {
     settings.allowed_hosts.extend(config.allowed_hosts.iter().map(|host| host.to_ascii_lowercase()));
     settings.allowed_origins.extend(config.allowed_origins.iter().map(ToString::to_string));
     if let Some(calls) = config.key_calls_per_minute {
-        settings.limits.key = per_minute(calls);
+        settings.limits.key = Limit::per_minute(calls);
     }
     if let Some(calls) = config.address_calls_per_minute {
-        settings.limits.address = per_minute(calls);
+        settings.limits.address = Limit::per_minute(calls);
     }
     if config.log { settings.log_to_stderr() } else { settings }
-}
-
-/// So many calls in a minute, a tenth of them at once; no limit for none.
-fn per_minute(calls: u32) -> Option<Limit> {
-    Some(Limit::new((calls / 10).max(1), Duration::from_mins(1).checked_div(calls)?))
 }
 
 #[cfg(test)]
