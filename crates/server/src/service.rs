@@ -52,6 +52,7 @@ pub use clock::{Clock, SystemClock};
 pub use open::{FirstStart, Paths, ServiceOptions};
 pub use payments::Answered;
 pub(crate) use payments::{MAX_IDEMPOTENCY_KEY, MAX_WAIT};
+pub(crate) use people::{PASSWORD_LENGTHS, SETUP_SECONDS};
 pub use people::{SessionToken, SetupView, Verdict};
 pub(crate) use query::MAX_LIMIT;
 pub use query::Query;

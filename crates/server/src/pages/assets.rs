@@ -7,7 +7,7 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use sha2::{Digest, Sha256};
+use lcp::{Hash, encoding};
 
 /// A file and where it is served.
 pub(super) struct Asset {
@@ -18,9 +18,8 @@ pub(super) struct Asset {
 
 impl Asset {
     fn new(name: &str, ending: &str, media_type: &'static str, text: &'static str) -> Self {
-        let hash = Sha256::digest(text.as_bytes());
-        let hash = hash.iter().take(8).fold(0u64, |number, byte| number << 8 | u64::from(*byte));
-        Self { path: format!("/assets/{name}.{hash:016x}.{ending}"), media_type, text }
+        let hash = encoding::bare_hex(&Hash::of(text.as_bytes()).bytes()[..8]);
+        Self { path: format!("/assets/{name}.{hash}.{ending}"), media_type, text }
     }
 
     /// The path, which changes with the content.

@@ -7,7 +7,7 @@
 use axum::http::{HeaderMap, HeaderValue, header};
 use url::Url;
 
-use crate::service::SessionToken;
+use crate::service::{SETUP_SECONDS, SessionToken};
 
 /// Longest value that is read.
 const MAX_VALUE: usize = 512;
@@ -65,7 +65,7 @@ impl Cookies {
 
     /// Keeps the link's secret for as long as a link is good.
     pub(super) fn set_setup(&self, token: &str) -> Option<HeaderValue> {
-        self.set(Kind::Setup, token, Some(15 * 60))
+        self.set(Kind::Setup, token, Some(SETUP_SECONDS))
     }
 
     /// Forgets the session.

@@ -19,12 +19,7 @@ use super::{
     headers, problem,
     sign_in::{end_old_session, unusable},
 };
-use crate::Problem;
-
-/// Shortest password, in characters.
-const MIN_PASSWORD: usize = 12;
-/// Longest password, in characters.
-const MAX_PASSWORD: usize = 200;
+use crate::{Problem, service::PASSWORD_LENGTHS};
 
 #[derive(Template)]
 #[template(path = "setup.html")]
@@ -108,12 +103,14 @@ async fn form_page<P: People>(desk: &Desk<P>, headers: &HeaderMap, token: &str, 
 
 /// What is wrong with a password, if something is.
 fn fault(password: &str) -> Option<&'static str> {
-    match password.chars().count() {
-        ..MIN_PASSWORD => Some("That is too short. Use at least 12 characters; a few words in a row are fine."),
-        MIN_PASSWORD..=MAX_PASSWORD if card_number::is_in(password) => Some("That holds what looks like a card number. Choose another."),
-        MIN_PASSWORD..=MAX_PASSWORD => None,
-        _ => Some("That is too long. Use at most 200 characters."),
+    let length = password.chars().count();
+    if length < *PASSWORD_LENGTHS.start() {
+        return Some("That is too short. Use at least 12 characters; a few words in a row are fine.");
     }
+    if length > *PASSWORD_LENGTHS.end() {
+        return Some("That is too long. Use at most 200 characters.");
+    }
+    card_number::is_in(password).then_some("That holds what looks like a card number. Choose another.")
 }
 
 /// Whatever is wrong with a link, it is of no use any more.

@@ -7,11 +7,11 @@ use super::{Inner, Service, secret};
 use crate::{Person, Problem};
 
 /// How long a link for a first password is good: 15 minutes.
-pub(super) const SETUP_SECONDS: u32 = 900;
+pub(crate) const SETUP_SECONDS: u32 = 900;
 /// How long a session lasts: 12 hours.
 const SESSION_SECONDS: u32 = 43_200;
 /// Shortest and longest password, in characters.
-const PASSWORD: std::ops::RangeInclusive<usize> = 12..=200;
+pub(crate) const PASSWORD_LENGTHS: std::ops::RangeInclusive<usize> = 12..=200;
 
 /// What a person clicked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Service {
 
     /// Sets the password, spends the link, ends other sessions, and signs in.
     pub async fn set_password(&self, token: &str, password: &str) -> Result<SessionToken, Problem> {
-        if !PASSWORD.contains(&password.chars().count()) {
+        if !PASSWORD_LENGTHS.contains(&password.chars().count()) {
             return Err(Problem::new(422, "password_length", "Choose a password of 12 to 200 characters."));
         }
         if card_number::is_in(password) {
