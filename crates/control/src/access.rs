@@ -55,7 +55,7 @@ codes! {
 
 impl Action {
     /// The roles whose keys may do it.
-    pub const fn roles(self) -> &'static [Role] {
+    const fn roles(self) -> &'static [Role] {
         match self {
             Self::ReadSelf | Self::ReadLog => Role::ALL,
             Self::Ask | Self::ReadOwn => &[Role::Agent],

@@ -151,7 +151,7 @@ impl Mandate {
     }
 
     /// The credential without its token.
-    pub fn credential_shown(&self) -> Object {
+    fn credential_shown(&self) -> Object {
         self.credential(String::new()).shown()
     }
 
@@ -202,7 +202,7 @@ impl Mandate {
     }
 
     /// What a record states of it: no JWS, no token.
-    pub fn to_record(&self, agent: &AgentId) -> Object {
+    pub(crate) fn to_record(&self, agent: &AgentId) -> Object {
         Object::new()
             .with("id", &self.id)
             .with("digest", digest_text(&self.digest))

@@ -58,11 +58,6 @@ impl Settings {
         Ok(())
     }
 
-    /// Where Slack takes messages.
-    pub fn slack_webhook_url(&self) -> Option<&HttpsUrl> {
-        self.slack_webhook_url.as_ref()
-    }
-
     /// `{"slack_webhook_url_set", "psp_profile", "sso"}`, without secrets.
     pub fn to_json(&self) -> Object {
         let sso = self.sso.as_ref().map(|sso| sso.shown().with("client_secret_set", sso.client_secret.is_some()));
@@ -81,7 +76,7 @@ impl Settings {
     pub fn secrets(&self) -> Option<Object> {
         let secrets = Object::new()
             .with_some("slack_webhook_url", self.slack_webhook_url.as_ref().map(HttpsUrl::as_str))
-            .with_some("sso_client_secret", self.sso.as_ref().and_then(|sso| sso.client_secret()));
+            .with_some("sso_client_secret", self.sso.as_ref().and_then(|sso| sso.client_secret.as_deref()));
         (!secrets.is_empty()).then_some(secrets)
     }
 
@@ -120,11 +115,6 @@ impl Sso {
         let same = held.filter(|held| held.issuer == self.issuer && held.client_id == self.client_id);
         self.client_secret = self.client_secret.or_else(|| same.and_then(|held| held.client_secret.clone()));
         self
-    }
-
-    /// What we show that we are who we are with.
-    pub fn client_secret(&self) -> Option<&str> {
-        self.client_secret.as_deref()
     }
 
     fn shown(&self) -> Object {
@@ -179,14 +169,14 @@ mod tests {
         );
         let shown = format!("{settings:?} {} {}", lcp::json::write(&settings.to_json().into()), lcp::json::write(&settings.to_stored().into()));
         assert!(!shown.contains("hush") && !shown.contains("whisper"), "{shown}");
-        assert_eq!(settings.slack_webhook_url().map(HttpsUrl::as_str), Some("https://hooks.slack.com/services/T0/B0/hush"));
+        assert_eq!(settings.slack_webhook_url.as_ref().map(HttpsUrl::as_str), Some("https://hooks.slack.com/services/T0/B0/hush"));
     }
 
     #[test]
     fn what_is_absent_stays_and_null_takes_away() {
         assert_eq!(updated(&[ALL, "{}"]), updated(&[ALL]));
         assert_eq!(updated(&[ALL, r#"{"slack_webhook_url":null,"psp_profile":null,"sso":null}"#]), Settings::default());
-        let sso = |body| updated(&[ALL, body]).sso.and_then(|sso| sso.client_secret().map(str::to_owned));
+        let sso = |body| updated(&[ALL, body]).sso.and_then(|sso| sso.client_secret);
         assert_eq!(sso(r#"{"sso":{"issuer":"https://id.shop.example/","client_id":"c1"}}"#).as_deref(), Some("whisper"));
         assert_eq!(sso(r#"{"sso":{"issuer":"https://id.shop.example/","client_id":"c2"}}"#), None);
     }

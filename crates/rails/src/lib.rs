@@ -1,5 +1,5 @@
 //! Ways money moves.
 
-pub mod sandbox_card;
+mod sandbox_card;
 
 pub use sandbox_card::SandboxCard;

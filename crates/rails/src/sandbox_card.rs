@@ -13,9 +13,9 @@ use control::{
 };
 
 /// Who can take its tokens.
-pub const HANDLER_ID: &str = "chancery_sandbox_card";
+const HANDLER_ID: &str = "chancery_sandbox_card";
 /// What its tokens start with.
-pub const TOKEN_PREFIX: &str = "tok_sandbox_";
+const TOKEN_PREFIX: &str = "tok_sandbox_";
 
 /// The sandbox card rail. It serves `card`, `ucp` and `acp`.
 #[derive(Clone, Debug, Default)]

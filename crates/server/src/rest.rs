@@ -136,11 +136,10 @@ impl Rest {
 /// Who calls, if they may: 401 without a key, 403 for a role that may not.
 fn judge(route: &Route, request: &Request) -> Result<Option<Caller>, Problem> {
     let caller = request.extensions().get::<Caller>().cloned();
-    if let Who::Keys(roles) = route.who {
-        let caller = caller.as_ref().ok_or_else(Problem::unauthenticated)?;
-        if !roles.contains(&caller.role) {
-            return Err(Problem::forbidden());
-        }
+    match &caller {
+        None if route.who != Who::Anybody => return Err(Problem::unauthenticated()),
+        Some(caller) if !route.who.admits(caller.role) => return Err(Problem::forbidden()),
+        _ => {}
     }
     // A platform's key would act for another organization with it; to leave it out would act for the key's own.
     if request.headers().contains_key("enruta-account") {

@@ -4,7 +4,7 @@ use control::access::Role;
 use lcp::{Object, Value, json};
 
 use super::{
-    route::{Answer, Body, Kind, Parameter, Route, Who},
+    route::{Answer, Body, Kind, Parameter, Route},
     table,
 };
 use crate::{public_url::PublicUrl, service::MAX_IDEMPOTENCY_KEY};
@@ -41,10 +41,8 @@ fn operation(route: &Route) -> Object {
     let query = route.query.iter().map(query_parameter);
     let key = route.needs_idempotency_key.then(idempotency_key);
     let parameters: Vec<Value> = path.chain(query).chain(key).map(Value::from).collect();
-    let (security, roles): (Vec<Value>, _) = match route.who {
-        Who::Anybody => (Vec::new(), None),
-        Who::Keys(roles) => (vec![Object::new().with("key", Vec::new()).into()], Some(roles)),
-    };
+    let roles = route.who.roles();
+    let security: Vec<Value> = roles.iter().map(|_| Object::new().with("key", Vec::new()).into()).collect();
     let body = match route.body {
         Body::None => None,
         Body::Optional(shape) => Some((shape, false)),
@@ -54,7 +52,7 @@ fn operation(route: &Route) -> Object {
     Object::new()
         .with("operationId", route.operation)
         .with("summary", route.summary)
-        .with_some("description", roles.map(for_roles))
+        .with_some("description", roles.as_deref().map(for_roles))
         .with("security", security)
         .with("parameters", parameters)
         .with_some("requestBody", body)

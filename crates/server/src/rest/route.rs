@@ -1,7 +1,7 @@
 //! What the table says of a route.
 
 use axum::routing::MethodFilter;
-use control::access::Role;
+use control::access::{Action, Role};
 
 /// A route.
 #[derive(Clone, Copy, Debug)]
@@ -102,8 +102,23 @@ pub(crate) enum Call {
 pub(crate) enum Who {
     /// Also without a key.
     Anybody,
-    /// A key of one of these roles.
-    Keys(&'static [Role]),
+    /// A key whose role may do one of these.
+    Keys(&'static [Action]),
+}
+
+impl Who {
+    /// Whether a key of that role may call.
+    pub(crate) fn admits(self, role: Role) -> bool {
+        match self {
+            Self::Anybody => true,
+            Self::Keys(actions) => actions.iter().any(|action| role.may(*action)),
+        }
+    }
+
+    /// The roles whose keys may call; `None` if it takes no key.
+    pub(crate) fn roles(self) -> Option<Vec<Role>> {
+        (self != Self::Anybody).then(|| Role::ALL.iter().copied().filter(|role| self.admits(*role)).collect())
+    }
 }
 
 /// A query parameter.

@@ -48,10 +48,7 @@ fn request(route: &Route, role: Option<Role>, uri: &str, body: &str) -> Request 
 }
 
 fn may(route: &Route, role: Option<Role>) -> bool {
-    match route.who {
-        Who::Anybody => true,
-        Who::Keys(roles) => role.is_some_and(|role| roles.contains(&role)),
-    }
+    route.who.roles().is_none_or(|roles| role.is_some_and(|role| roles.contains(&role)))
 }
 
 #[tokio::test]
@@ -116,10 +113,7 @@ impl hyper::body::Body for NeverRead {
 async fn a_card_number_is_refused_on_every_route() {
     let app = Setup::default().app();
     for route in table() {
-        let role = match route.who {
-            Who::Anybody => None,
-            Who::Keys(roles) => roles.first().copied(),
-        };
+        let role = route.who.roles().and_then(|roles| roles.first().copied());
         let name = format!("{} {}", route.verb.name(), route.path);
         let mut refused = vec![("query", app.call(request(route, role, &format!("{}?note={CARD_ENCODED}", path(route)), "{}")).await)];
         refused.push(("query", app.call(request(route, role, &format!("{}?{CARD_ENCODED}=1", path(route)), "{}")).await));
@@ -390,10 +384,10 @@ fn the_document_on_access_is_the_table() {
 }
 
 fn row(route: &Route) -> String {
-    let who = match route.who {
-        Who::Anybody => "anybody".to_owned(),
-        Who::Keys(roles) if roles == Role::ALL => "every key".to_owned(),
-        Who::Keys(roles) => roles.iter().map(|role| role.as_str()).collect::<Vec<_>>().join(", "),
+    let who = match route.who.roles() {
+        None => "anybody".to_owned(),
+        Some(roles) if roles == Role::ALL => "every key".to_owned(),
+        Some(roles) => roles.iter().map(|role| role.as_str()).collect::<Vec<_>>().join(", "),
     };
     format!("| `{} {}` | `{}` | {who} | {} |", route.verb.name(), route.path, route.operation, route.summary)
 }
