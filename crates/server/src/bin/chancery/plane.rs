@@ -83,7 +83,7 @@ impl Plane {
     /// Takes nothing new, finishes what was begun, and gives the folder back.
     pub(crate) async fn stop(mut self) -> Result<(), Failure> {
         self.stop.cancel();
-        self.desk.0.end_waiting();
+        self.service.end_waiting();
         while let Some(ended) = self.tasks.join_next().await {
             ended.map_err(Failure::of)??;
         }
