@@ -3,6 +3,11 @@
 //! Each panics where the reader breaks a promise, and returns on every other input.
 #![allow(clippy::missing_panics_doc)] // as said above
 
+mod judge;
+mod plane;
+mod records;
+mod server;
+
 use lcp::{
     Hash, Object, Value,
     account::Account,
@@ -26,6 +31,11 @@ use lcp::{
 };
 use terms::{CancellationToken, Gate, Signer, SignerFailed};
 
+pub use self::{
+    plane::{payment_request, plane_bodies, plane_text, policy_document, stored_documents},
+    records::{log_text, record_bundle},
+    server::{http_request, operator_input, plane_mcp_line},
+};
 use crate::scripted::{Serves, Still};
 
 /// A reader's name, which names its corpus too, and its function.
@@ -68,6 +78,16 @@ pub const TARGETS: &[Target] = &[
     ("xrpl_transaction", xrpl_transaction),
     ("xrpl_address", xrpl_address),
     ("mcp_line", mcp_line),
+    ("policy_document", policy_document),
+    ("payment_request", payment_request),
+    ("plane_bodies", plane_bodies),
+    ("plane_text", plane_text),
+    ("stored_documents", stored_documents),
+    ("record_bundle", record_bundle),
+    ("log_text", log_text),
+    ("http_request", http_request),
+    ("plane_mcp_line", plane_mcp_line),
+    ("operator_input", operator_input),
 ];
 
 /// Each of these pays documents of its own networks.

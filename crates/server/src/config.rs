@@ -258,9 +258,23 @@ impl Config {
     /// # Errors
     /// A setting that is not known, a value that cannot be one, or a listener that others can reach without https.
     pub fn load(flags: &Flags, environment: &[(String, String)]) -> Result<Self, ConfigError> {
-        let variable = |name: &str| environment.iter().find(|(known, value)| known == name && !value.is_empty()).map(|(_, value)| value.as_str());
+        let given = Sources { flags, environment };
+        let (file, is_named) = given.named_file().map_or_else(|| (given.folder().join(FILE), false), |file| (file, true));
+        match fs::read_to_string(&file) {
+            Ok(source) => Self::read(flags, environment, Some((&file, &source))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !is_named => Self::read(flags, environment, None),
+            Err(error) => Err(unread(&file, &error)),
+        }
+    }
+
+    /// The same of a file of settings that was read: where it is, and its text.
+    ///
+    /// # Errors
+    /// As for [`Config::load`].
+    pub fn read(flags: &Flags, environment: &[(String, String)], file: Option<(&Path, &str)>) -> Result<Self, ConfigError> {
+        let given = Sources { flags, environment };
         let mut config = Self {
-            data: default_folder(&variable),
+            data: given.default_folder(),
             listen: SocketAddr::from(([127, 0, 0, 1], 7420)),
             public_url: None,
             allowed_hosts: Vec::new(),
@@ -277,27 +291,18 @@ impl Config {
                 return Err(ConfigError::new(name, "there is no such setting (docs/configuration.md lists them)"));
             }
         }
-        let folder = flags.get("data").or_else(|| variable("CHANCERY_DATA")).map_or_else(|| config.data.clone(), PathBuf::from);
-        let named = flags.file.clone().or_else(|| variable(FILE_VARIABLE).map(PathBuf::from));
-        match named {
-            Some(file) => config.read(&file, &fs::read_to_string(&file).map_err(|error| unread(&file, &error))?)?,
-            None => match fs::read_to_string(folder.join(FILE)) {
-                Ok(source) => {
-                    config.read(&folder.join(FILE), &source)?;
-                    if config.data != default_folder(&variable) && config.data != folder {
-                        return Err(ConfigError::new(
-                            format!("{}: data", folder.join(FILE).display()),
-                            "the file of a data folder cannot name another one: use --config, --data or CHANCERY_DATA",
-                        ));
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(unread(&folder.join(FILE), &error)),
-            },
+        if let Some((file, source)) = file {
+            config.take(file, source)?;
+            if given.named_file().is_none() && config.data != given.default_folder() && config.data != given.folder() {
+                return Err(ConfigError::new(
+                    format!("{}: data", file.display()),
+                    "the file of a data folder cannot name another one: use --config, --data or CHANCERY_DATA",
+                ));
+            }
         }
         for setting in SETTINGS {
             let name = variable_name(setting);
-            if let Some(value) = variable(&name) {
+            if let Some(value) = given.variable(&name) {
                 (setting.set)(&mut config, &Given::Text(value.to_owned())).map_err(|sentence| ConfigError::new(name, sentence))?;
             }
             if let Some(value) = flags.get(setting.name) {
@@ -308,7 +313,8 @@ impl Config {
         Ok(config)
     }
 
-    fn read(&mut self, file: &Path, source: &str) -> Result<(), ConfigError> {
+    /// Takes what a file of settings says.
+    fn take(&mut self, file: &Path, source: &str) -> Result<(), ConfigError> {
         let table: toml::Table = source.parse().map_err(|error: toml::de::Error| ConfigError::new(file.display().to_string(), error.message()))?;
         for (name, value) in table {
             let place = format!("{}: {name}", file.display());
@@ -337,12 +343,34 @@ fn origin(text: &str) -> Result<PublicUrl, String> {
     PublicUrl::parse(text).map_err(str::to_owned)
 }
 
-fn default_folder<'a>(variable: &impl Fn(&str) -> Option<&'a str>) -> PathBuf {
-    match (variable("XDG_DATA_HOME"), variable("HOME")) {
-        // The XDG rule: a relative path there is to be ignored.
-        (Some(data), _) if Path::new(data).is_absolute() => Path::new(data).join("chancery"),
-        (_, Some(home)) => Path::new(home).join(".local/share/chancery"),
-        _ => PathBuf::from("chancery-data"),
+/// What settings are read from beside a file.
+struct Sources<'a> {
+    flags: &'a Flags,
+    environment: &'a [(String, String)],
+}
+
+impl Sources<'_> {
+    fn variable(&self, name: &str) -> Option<&str> {
+        self.environment.iter().find(|(known, value)| known == name && !value.is_empty()).map(|(_, value)| value.as_str())
+    }
+
+    /// The file that is named, if one is.
+    fn named_file(&self) -> Option<PathBuf> {
+        self.flags.file.clone().or_else(|| self.variable(FILE_VARIABLE).map(PathBuf::from))
+    }
+
+    /// The data folder, as far as no file names it.
+    fn folder(&self) -> PathBuf {
+        self.flags.get("data").or_else(|| self.variable("CHANCERY_DATA")).map_or_else(|| self.default_folder(), PathBuf::from)
+    }
+
+    fn default_folder(&self) -> PathBuf {
+        match (self.variable("XDG_DATA_HOME"), self.variable("HOME")) {
+            // The XDG rule: a relative path there is to be ignored.
+            (Some(data), _) if Path::new(data).is_absolute() => Path::new(data).join("chancery"),
+            (_, Some(home)) => Path::new(home).join(".local/share/chancery"),
+            _ => PathBuf::from("chancery-data"),
+        }
     }
 }
 

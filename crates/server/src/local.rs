@@ -58,13 +58,25 @@ impl fmt::Debug for Who {
 
 /// What a caller asks.
 #[derive(Clone, Debug, PartialEq)]
-enum Request {
+pub enum Request {
+    /// To run a command of the operator.
     Admin(AdminCommand),
+    /// To open a development session.
     Mcp(Who),
 }
 
 impl Request {
-    fn to_json(&self) -> Object {
+    /// Reads a caller's line.
+    ///
+    /// # Errors
+    /// 422 `invalid_command`.
+    pub fn read(line: &str) -> Result<Self, Problem> {
+        let value = json::parse(line, MAX_DEPTH).map_err(|_| Problem::new(422, "invalid_command", "The request is not JSON."))?;
+        Self::from_json(&value)
+    }
+
+    /// The line's object.
+    pub fn to_json(&self) -> Object {
         match self {
             Self::Admin(command) => Object::new().with("do", "admin").with("command", command.to_json()),
             Self::Mcp(who) => Object::new().with("do", "mcp").with_some("key", who.key.as_deref()).with_some("agent", who.agent.as_deref()),

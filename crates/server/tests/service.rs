@@ -106,7 +106,10 @@ fn spoil(world: &World, id: &str) {
     let runtime = tokio::runtime::Handle::current();
     tokio::task::block_in_place(|| {
         runtime
-            .block_on(store.write(move |tx| tx.update_request(&org, &id, "awaiting_approval", "live", "{}", None).map_err(StoreError::from)))
+            .block_on(store.write(move |tx| -> Result<(), StoreError> {
+                let row = tx.request(&org, &id)?.expect("the request");
+                tx.update_request(&store::RequestRow { doc: "{}".to_owned(), ..row }).map(drop)
+            }))
             .unwrap();
     });
 }

@@ -14,7 +14,7 @@ pub struct HttpsUrl {
     host: Domain,
 }
 
-/// Longest URL, in bytes.
+/// Longest URL, in bytes, as it is given and as it is normalised.
 pub const MAX_URL: usize = 2048;
 
 impl HttpsUrl {
@@ -35,6 +35,10 @@ impl HttpsUrl {
         }
         let host = Domain::parse(host)?;
         url.set_fragment(None);
+        // Encoding triples what is not ASCII, and what is kept must read again.
+        if url.as_str().len() > MAX_URL {
+            return Err(FaultCode::UrlMalformed);
+        }
         Ok(Self { text: url.as_str().trim_end_matches('#').into(), host })
     }
 
@@ -105,6 +109,8 @@ mod tests {
         }
         assert_eq!(HttpsUrl::parse("https://localhost/"), Err(FaultCode::DomainMalformed));
         assert_eq!(HttpsUrl::parse("https://pаypal.com/"), Err(FaultCode::DomainConfusable));
-        assert_eq!(HttpsUrl::parse(&format!("https://shop.example/{}", "a".repeat(2048))), Err(FaultCode::UrlMalformed));
+        let path = |text: &str, times| HttpsUrl::parse(&format!("https://shop.example/{}", text.repeat(times))).map(|url| url.as_str().len());
+        assert_eq!((path("a", 2027), path("a", 2028)), (Ok(MAX_URL), Err(FaultCode::UrlMalformed)));
+        assert_eq!((path("é", 337), path("é", 338)), (Ok(2043), Err(FaultCode::UrlMalformed)), "each is six bytes in the normalised text");
     }
 }

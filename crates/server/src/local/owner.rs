@@ -107,8 +107,7 @@ async fn answer(stream: UnixStream, owner: impl Owner, stop: CancellationToken) 
         line = read_line(&mut read) => line?,
     };
     let Some(line) = line else { return Ok(()) };
-    let request = json::parse(&line, MAX_DEPTH).map_err(|_| Problem::new(422, "invalid_command", "The request is not JSON."));
-    match request.and_then(|value| Request::from_json(&value)) {
+    match Request::read(&line) {
         Err(problem) => write_line(&mut write, refused(&problem)).await,
         Ok(Request::Admin(command)) => {
             let answer = owner.admin(command).await;
