@@ -173,10 +173,11 @@ pub fn http_request(data: &[u8]) {
 
 /// The status and headers of an answer, a line each, and its body.
 async fn shown(response: Response<Body>) -> (String, String) {
-    let headers: String = response.headers().iter().map(|(name, value)| format!("{name}: {}\n", String::from_utf8_lossy(value.as_bytes()))).collect();
-    let head = format!("{}\n{headers}", response.status().as_u16());
+    let status = response.status().as_u16().to_string();
+    let header = |(name, value): (&HeaderName, &HeaderValue)| format!("{name}: {}", String::from_utf8_lossy(value.as_bytes()));
+    let head: Vec<String> = std::iter::once(status).chain(response.headers().iter().map(header)).collect();
     let body = body::to_bytes(response.into_body(), usize::MAX).await.unwrap_or_default();
-    (head, String::from_utf8_lossy(&body).into_owned())
+    (head.join("\n"), String::from_utf8_lossy(&body).into_owned())
 }
 
 /// A line from an MCP client of the control plane: whatever it is, each answer is a JSON-RPC message without a card number's
