@@ -244,7 +244,7 @@ fn flag_name(setting: &Setting) -> String {
 }
 
 /// The name of a setting's environment variable.
-fn variable_name(setting: &Setting) -> String {
+pub fn variable_name(setting: &Setting) -> String {
     format!("{PREFIX}{}", setting.name.to_ascii_uppercase())
 }
 

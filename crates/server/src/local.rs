@@ -71,7 +71,7 @@ impl Request {
     /// # Errors
     /// 422 `invalid_command`.
     pub fn read(line: &str) -> Result<Self, Problem> {
-        let value = json::parse(line, MAX_DEPTH).map_err(|_| Problem::new(422, "invalid_command", "The request is not JSON."))?;
+        let value = json::parse(line, json::MAX_DEPTH).map_err(|_| Problem::new(422, "invalid_command", "The request is not JSON."))?;
         Self::from_json(&value)
     }
 

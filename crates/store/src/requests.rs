@@ -30,6 +30,8 @@ pub struct RequestRow {
     pub record_id: RecordId,
     /// Its state.
     pub state: String,
+    /// What became of it, as later requests see it: the name of a [`control::decision::Outcome`].
+    pub outcome: String,
     /// When it was made.
     pub created_at: Instant,
     /// What requests that ask for the same have in common: a digest, or another short text.
@@ -42,7 +44,7 @@ pub struct RequestRow {
     pub secrets: Option<Vec<u8>>,
 }
 
-const REQUEST: &str = "SELECT id, org, agent, key_id, record_id, state, created_at, fact_key, attempt_key, doc, secrets FROM requests";
+const REQUEST: &str = "SELECT id, org, agent, key_id, record_id, state, outcome, created_at, fact_key, attempt_key, doc, secrets FROM requests";
 
 fn request(row: &Columns<'_>) -> rusqlite::Result<RequestRow> {
     Ok(RequestRow {
@@ -52,11 +54,12 @@ fn request(row: &Columns<'_>) -> rusqlite::Result<RequestRow> {
         key: row.id(3)?,
         record_id: row.id(4)?,
         state: row.text(5)?,
-        created_at: row.at(6)?,
-        fact_key: row.text(7)?,
-        attempt_key: row.text(8)?,
-        doc: row.text(9)?,
-        secrets: row.get(10)?,
+        outcome: row.text(6)?,
+        created_at: row.at(7)?,
+        fact_key: row.text(8)?,
+        attempt_key: row.text(9)?,
+        doc: row.text(10)?,
+        secrets: row.get(11)?,
     })
 }
 
@@ -81,17 +84,21 @@ impl Reader<'_> {
         self.all(&format!("{REQUEST} {OPEN}"), [org.as_str(), agent.as_str()], request)
     }
 
-    /// The agent's requests for the same since then, the newest first, at most [`MAX_EARLIER`].
+    /// The agent's requests for the same since then of which something came or may come (their outcome is not
+    /// `failed`), the newest first, at most [`MAX_EARLIER`].
     pub fn earlier_facts(&self, agent: &AgentId, fact_key: &str, since: Instant) -> Result<Vec<RequestRow>, StoreError> {
-        let sql = format!("{REQUEST} WHERE agent = $1 AND fact_key = $2 AND created_at >= $3 ORDER BY created_at DESC, id DESC LIMIT {MAX_EARLIER}");
-        self.all(&sql, params![agent.as_str(), fact_key, since.millis()], request)
+        self.earlier("fact_key = $2 AND outcome <> 'failed'", agent, fact_key, since)
     }
 
-    /// The agent's attempts at the same payment since then, the newest first, at most [`MAX_EARLIER`].
+    /// The agent's attempts at the same payment since then that came to nothing here (their outcome is not `live`), the
+    /// newest first, at most [`MAX_EARLIER`].
     pub fn earlier_attempts(&self, agent: &AgentId, attempt_key: &str, since: Instant) -> Result<Vec<RequestRow>, StoreError> {
-        let sql =
-            format!("{REQUEST} WHERE agent = $1 AND attempt_key = $2 AND created_at >= $3 ORDER BY created_at DESC, id DESC LIMIT {MAX_EARLIER}");
-        self.all(&sql, params![agent.as_str(), attempt_key, since.millis()], request)
+        self.earlier("attempt_key = $2 AND outcome <> 'live'", agent, attempt_key, since)
+    }
+
+    fn earlier(&self, is_meant: &str, agent: &AgentId, key: &str, since: Instant) -> Result<Vec<RequestRow>, StoreError> {
+        let sql = format!("{REQUEST} WHERE agent = $1 AND {is_meant} AND created_at >= $3 ORDER BY created_at DESC, id DESC LIMIT {MAX_EARLIER}");
+        self.all(&sql, params![agent.as_str(), key, since.millis()], request)
     }
 }
 
@@ -99,8 +106,8 @@ impl Tx<'_> {
     /// Adds a request.
     pub fn insert_request(&mut self, request: &RequestRow) -> Result<(), StoreError> {
         const SQL: &str = "INSERT INTO requests
-            (id, org, agent, key_id, record_id, state, created_at, fact_key, attempt_key, doc, secrets)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+            (id, org, agent, key_id, record_id, state, outcome, created_at, fact_key, attempt_key, doc, secrets)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
         let row = params![
             request.id.as_str(),
             request.org.as_str(),
@@ -108,6 +115,7 @@ impl Tx<'_> {
             request.key.as_str(),
             request.record_id.as_str(),
             request.state,
+            request.outcome,
             request.created_at.millis(),
             request.fact_key,
             request.attempt_key,
@@ -117,11 +125,11 @@ impl Tx<'_> {
         self.run(SQL, row).map(drop)
     }
 
-    /// Changes a request's state, what is stored of it, and its secrets; `false` if the organization has no such request.
+    /// Changes a request's state and outcome, what is stored of it, and its secrets; `false` if the organization has no such request.
     /// All else of a request stays as it is.
     pub fn update_request(&mut self, request: &RequestRow) -> Result<bool, StoreError> {
-        const SQL: &str = "UPDATE requests SET state = $1, doc = $2, secrets = $3 WHERE id = $4 AND org = $5";
-        let row = params![request.state, request.doc, request.secrets, request.id.as_str(), request.org.as_str()];
+        const SQL: &str = "UPDATE requests SET state = $1, outcome = $2, doc = $3, secrets = $4 WHERE id = $5 AND org = $6";
+        let row = params![request.state, request.outcome, request.doc, request.secrets, request.id.as_str(), request.org.as_str()];
         self.run(SQL, row).map(|found| found == 1)
     }
 }
@@ -134,6 +142,8 @@ impl std::fmt::Debug for RequestRow {
 
 #[cfg(test)]
 mod tests {
+    use control::decision::Outcome;
+
     use super::*;
     use crate::testing::{agent, alone, at, bits, org, request};
 
@@ -163,14 +173,25 @@ mod tests {
     fn earlier_requests_come_newest_first_and_bounded() {
         alone(|tx| {
             for number in 1..=300 {
-                let fact_key = if number % 2 == 0 { "even" } else { "odd" }.to_owned();
-                tx.insert_request(&RequestRow { fact_key, ..request(number) }).unwrap();
+                let (fact_key, outcome) = if number % 2 == 0 { ("even", Outcome::Live) } else { ("odd", Outcome::Failed) };
+                let outcome = if number == 300 { Outcome::HandedOff } else { outcome };
+                let row = RequestRow { fact_key: fact_key.into(), outcome: outcome.as_str().into(), ..request(number) };
+                tx.insert_request(&row).unwrap();
             }
             tx.insert_request(&RequestRow { agent: agent(2), ..request(301) }).unwrap();
             assert_eq!(numbers(&tx.earlier_facts(&agent(1), "even", at(290)).unwrap()), [300, 298, 296, 294, 292, 290]);
-            let attempts = tx.earlier_attempts(&agent(1), "attempts", at(0)).unwrap();
-            assert_eq!(numbers(&attempts), (101..=300).rev().collect::<Vec<_>>());
+            assert_eq!(tx.earlier_facts(&agent(1), "odd", at(0)), Ok(vec![]), "of these nothing came");
+            assert_eq!(numbers(&tx.earlier_attempts(&agent(1), "attempts", at(295)).unwrap()), [300, 299, 297, 295]);
+            let failed = RequestRow { fact_key: "even".into(), outcome: Outcome::Failed.as_str().into(), ..request(298) };
+            assert_eq!(tx.update_request(&failed), Ok(true));
+            assert_eq!(numbers(&tx.earlier_facts(&agent(1), "even", at(296)).unwrap()), [300, 296]);
+            assert_eq!(numbers(&tx.earlier_attempts(&agent(1), "attempts", at(296)).unwrap()), [300, 299, 298, 297]);
             assert_eq!(tx.earlier_facts(&agent(1), "none", at(0)), Ok(vec![]));
+            for number in 400..650 {
+                tx.insert_request(&request(number)).unwrap();
+            }
+            let all = tx.earlier_facts(&agent(1), "facts", at(0)).unwrap();
+            assert_eq!(numbers(&all), (450..650).rev().collect::<Vec<_>>());
         });
     }
 

@@ -128,6 +128,7 @@ CREATE TABLE requests (
     key_id TEXT NOT NULL,
     record_id TEXT NOT NULL,
     state TEXT NOT NULL,
+    outcome TEXT NOT NULL,
     created_at BIGINT NOT NULL,
     fact_key TEXT NOT NULL,
     attempt_key TEXT NOT NULL,
@@ -136,8 +137,9 @@ CREATE TABLE requests (
 );
 CREATE INDEX requests_of_org ON requests (org, created_at, id);
 CREATE INDEX requests_of_agent ON requests (org, agent, created_at, id);
-CREATE INDEX requests_of_facts ON requests (agent, fact_key, created_at, id);
-CREATE INDEX requests_of_attempts ON requests (agent, attempt_key, created_at, id);
+-- A request is looked for as a duplicate or as an attempt, hardly ever as both: most are in one of these alone.
+CREATE INDEX requests_of_facts ON requests (agent, fact_key, created_at, id) WHERE outcome <> 'failed';
+CREATE INDEX requests_of_attempts ON requests (agent, attempt_key, created_at, id) WHERE outcome <> 'live';
 
 CREATE TABLE approvals (
     id TEXT NOT NULL PRIMARY KEY,

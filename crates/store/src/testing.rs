@@ -110,6 +110,7 @@ pub(crate) fn request(number: u64) -> RequestRow {
         key: KeyId::of(bits(1)),
         record_id: RecordId::of(bits(number)),
         state: "decided".into(),
+        outcome: "live".into(),
         created_at: at(i64::try_from(number).unwrap()),
         fact_key: "facts".into(),
         attempt_key: "attempts".into(),

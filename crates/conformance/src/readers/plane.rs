@@ -9,7 +9,7 @@ use control::{
     card_number,
     consent::{Consent, ConsentCreate, ConsentSource, RevokeRequest},
     ids::{AgentId, RequestId},
-    payee::{Domain, HttpsUrl, MAX_URL, Name, PayeeKey},
+    payee::{Domain, HttpsUrl, MAX_URL, Name},
     payment::{AnswersGiven, HandOffReport, Links, Payment, SellerOrder},
     policy::Policy,
     request::{Form, PaymentRequestCreate},
@@ -78,7 +78,7 @@ pub fn payment_request(data: &[u8]) {
         let given = shown.clone().without("intent").with_some("intent", body.get("intent"));
         let again = PaymentRequestCreate::read(&given.into(), Form::Rest, &request.assets());
         assert_eq!(again.map(|again| again.to_json()), Ok(shown.clone()));
-        assert!(request.payee.key().is_some_and(|key| PayeeKey::parse(&key.to_string()) == Some(key)));
+        assert!(request.payee.key().is_some() && request.payee.taker().is_some());
         // What was let through holds no card as it is printed, nor does what is made of it.
         assert!(guarded.is_err() || !json::write(&shown.into()).contains(CARD));
     }
@@ -222,7 +222,6 @@ pub fn plane_text(data: &[u8]) {
         assert!(Name::new(name.normal()).is_some_and(|again| again.normal() == name.normal()), "{text:?}");
         let _ = (name.shown(), name.is_confusable());
     }
-    assert!(PayeeKey::parse(text).is_none_or(|key| key.to_string() == text));
     assert!(Instant::parse(text).is_none_or(|instant| Instant::parse(&instant.to_string()) == Some(instant)));
     assert!(Zone::parse(text).is_none_or(|zone| Zone::parse(zone.name()).is_some_and(|again| again.name() == zone.name())));
     if let Some(zone) = Zone::parse(text) {

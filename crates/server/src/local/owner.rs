@@ -2,10 +2,7 @@
 
 use std::{fs, future::Future, io, os::unix::fs::PermissionsExt};
 
-use lcp::{
-    Object,
-    json::{self, MAX_DEPTH},
-};
+use lcp::Object;
 use tokio::{
     io::BufReader,
     net::{

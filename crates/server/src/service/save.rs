@@ -83,6 +83,7 @@ impl Inner {
             key: payment.key().clone(),
             record_id: payment.record_id().clone(),
             state: payment.state().as_str().to_owned(),
+            outcome: payment.outcome().as_str().to_owned(),
             created_at: payment.created_at(),
             fact_key: fact_key(request),
             attempt_key: attempt_key(request),
