@@ -5,13 +5,13 @@
 
 mod answer;
 mod bearer;
+mod body_timeout;
 mod host;
 mod limit;
 mod listen;
 mod log;
 mod path_key;
 mod settings;
-mod slow;
 mod stack;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -25,8 +25,8 @@ use axum::Router;
 
 pub(crate) use self::{
     answer::{json, problem, text},
+    body_timeout::TooSlow,
     limit::Limiter,
-    slow::TooSlow,
     stack::{Address, too_large, too_often},
 };
 pub use self::{

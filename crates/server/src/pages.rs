@@ -7,7 +7,6 @@ mod approval;
 mod approvals;
 mod assets;
 mod cookies;
-mod foreign;
 mod form;
 mod format;
 mod frame;
@@ -18,6 +17,7 @@ mod setup;
 mod sign_in;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use std::sync::Arc;
 

@@ -1,11 +1,13 @@
 //! The commands that need no server: what they print, and the codes that they exit with.
 
-#![allow(clippy::unwrap_used)] // helpers of tests fail by panicking
+#![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests fail by panicking
+
+mod plane;
 
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::Output,
     time::{Duration, Instant},
 };
 
@@ -22,13 +24,7 @@ use record::{
 use server::temp_folder::TempFolder;
 
 fn chancery(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_chancery"));
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("CHANCERY_") {
-            command.env_remove(name);
-        }
-    }
-    command.args(arguments).output().unwrap()
+    plane::chancery().args(arguments).output().unwrap()
 }
 
 fn said(output: &Output) -> String {

@@ -1,6 +1,8 @@
 //! The data folder has one owner: a server, a development session and the operator's commands at once, as real processes.
 
-#![allow(clippy::unwrap_used)] // helpers of tests fail by panicking
+#![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests fail by panicking
+
+mod plane;
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -23,14 +25,8 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The binary, with the folder and without the settings of whoever runs the tests.
 fn chancery(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_chancery"));
-    command.args(arguments).arg("--data").arg(folder);
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("CHANCERY_") {
-            command.env_remove(name);
-        }
-    }
-    command.env("CHANCERY_LISTEN", "127.0.0.1:0").stderr(Stdio::piped());
+    let mut command = plane::chancery();
+    command.args(arguments).arg("--data").arg(folder).env("CHANCERY_LISTEN", "127.0.0.1:0").stderr(Stdio::piped());
     command
 }
 

@@ -559,7 +559,7 @@ fn as_the_client_reads_it() {
     assert_eq!(json::write(written.get("risk").unwrap()), r#"{"action":"blocked","score":10}"#);
     assert_eq!(
         json::write(&written.get("checks").unwrap().as_array().unwrap()[7]),
-        r#"{"name":"per_payment","ok":false,"detail":"40.00 USD is more than 39.99 USD."}"#
+        r#"{"name":"per_payment","ok":false,"reason":"over_payment_limit","detail":"40.00 USD is more than 39.99 USD."}"#
     );
     let policy = written.get("policy").unwrap();
     assert_eq!(policy.get("version").and_then(Value::as_safe_integer), Some(2));

@@ -22,12 +22,13 @@ use http_body_util::Limited;
 use tower::ServiceExt as _;
 
 use super::{
-    Authenticate, HttpSettings, MAX_BODY, answer, bearer, host,
+    Authenticate, HttpSettings, MAX_BODY, answer, bearer,
+    body_timeout::{BODY_TIMEOUT, Timed},
+    host,
     limit::Limiter,
     listen::Peer,
     log::{Line, method_name},
     path_key,
-    slow::{BODY_TIMEOUT, Timed},
 };
 use crate::{Caller, Problem};
 

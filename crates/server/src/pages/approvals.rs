@@ -10,10 +10,10 @@ use axum::{
 use super::{
     Desk, People,
     approval::Payee,
-    foreign::Words,
     format::{Amount, Locale, Moment, count},
     frame::{Frame, html},
     headers, problem,
+    words::Words,
 };
 use crate::service::ApprovalPage;
 

@@ -31,6 +31,17 @@ pub(crate) struct First {
     pub(crate) setup: String,
 }
 
+/// The binary, without the settings of whoever runs the tests.
+pub(crate) fn chancery() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chancery"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("CHANCERY_") {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
 impl Plane {
     /// Starts `chancery serve` on a free port, with its data in that folder and no limit of calls.
     pub(crate) fn start(folder: &Path) -> Self {
@@ -39,13 +50,8 @@ impl Plane {
 
     /// Starts it with these options more.
     pub(crate) fn start_with(folder: &Path, options: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_chancery"))
-            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
-            .arg(folder)
-            .args(options)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child =
+            chancery().args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(folder).args(options).stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
         let mut base = None;
         let mut first = First::default();

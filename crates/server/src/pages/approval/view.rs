@@ -5,8 +5,8 @@ use control::{confusable, payee::Domain};
 use crate::{
     Person,
     pages::{
-        foreign::Words,
         format::{Amount, Id, Locale, Moment},
+        words::Words,
     },
     service::ApprovalPage,
 };
