@@ -10,7 +10,6 @@ mod error;
 mod idempotency;
 mod jobs;
 mod keys;
-
 mod ledger;
 mod log;
 mod mandates;

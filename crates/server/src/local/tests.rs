@@ -1,4 +1,4 @@
-//! The channel between real processes' ends, in one process.
+//! Both ends of the channel, in one process.
 
 use std::{
     fs,
