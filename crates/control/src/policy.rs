@@ -187,10 +187,10 @@ const MEMBERS: &[&str] = &[
 ];
 
 impl Policy {
-    /// Reads a document's JSON text.
+    /// Reads a document's JSON text. A member that is there twice is a fault: one of the two would not count.
     pub fn parse(source: &str) -> Result<Self, Fault> {
         let not_json = |error| Fault::new(&crate::Pointer::root(), FaultCode::NotJson, format!("Write the document as JSON: {error}."));
-        Self::read(&json::parse(source, MAX_DEPTH).map_err(not_json)?)
+        Self::read(&json::parse_unique(source, MAX_DEPTH).map_err(not_json)?)
     }
 
     /// Reads a document. It is refused whole at its first fault.

@@ -261,3 +261,10 @@ fn a_policy_may_be_in_an_asset_that_it_names() {
     assert_eq!(policy.limits.per_payment.to_string(), "1.000001 USDC");
     assert!(is_valid(policy.document()));
 }
+
+#[test]
+fn a_member_that_is_there_twice_is_a_fault() {
+    let source = r#"{"currency":"USD","agents":"*","payees":{},"limits":{"per_payment":"5.00"},"limits":{"per_payment":"5000.00"}}"#;
+    let fault = Policy::parse(source).unwrap_err();
+    assert!(fault.to_string().contains("a member that is there already"), "{fault}");
+}

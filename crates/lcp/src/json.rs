@@ -8,7 +8,7 @@ mod text;
 mod value;
 mod write;
 
-pub use read::{ParseError, parse, parse_bytes, parse_members};
+pub use read::{ParseError, parse, parse_bytes, parse_bytes_unique, parse_members, parse_unique};
 pub use text::Text;
 pub use value::{Object, Value};
 pub use write::{canonical, fits, same, write, write_sorted};

@@ -1,3 +1,5 @@
+use std::collections::HashSet;
+
 use super::{Object, Text, Value};
 
 /// Why a text is not JSON, or not JSON that may be read here.
@@ -13,12 +15,18 @@ enum Kind {
     Syntax,
     TooDeep,
     NotUtf8,
+    Repeated,
 }
 
 impl ParseError {
     /// Whether nothing but its depth keeps the text from being read.
     pub fn is_too_deep(&self) -> bool {
         self.kind == Kind::TooDeep
+    }
+
+    /// Whether an object has a member twice, where [`parse_unique`] refuses that.
+    pub fn is_repeated(&self) -> bool {
+        self.kind == Kind::Repeated
     }
 }
 
@@ -28,6 +36,7 @@ impl std::fmt::Display for ParseError {
             Kind::Syntax => "not JSON",
             Kind::TooDeep => "nested too deep",
             Kind::NotUtf8 => "not UTF-8",
+            Kind::Repeated => "a member that is there already",
         };
         write!(f, "{what} at byte {}", self.at)
     }
@@ -44,7 +53,18 @@ impl std::error::Error for ParseError {}
 /// assert!(parse("NaN", 1).is_err());
 /// ```
 pub fn parse(source: &str, max_depth: usize) -> Result<Value, ParseError> {
-    whole(source, |reader| reader.value(max_depth))
+    whole(source, false, |reader| reader.value(max_depth))
+}
+
+/// Reads a JSON text as [`parse`] does, but for one in which an object has a member twice: whoever wrote it may have meant the one
+/// that does not count.
+pub fn parse_unique(source: &str, max_depth: usize) -> Result<Value, ParseError> {
+    whole(source, true, |reader| reader.value(max_depth))
+}
+
+/// Reads JSON from bytes, as [`parse_unique`] does, which must be UTF-8 without a byte order mark.
+pub fn parse_bytes_unique(source: &[u8], max_depth: usize) -> Result<Value, ParseError> {
+    parse_unique(utf8(source)?, max_depth)
 }
 
 /// Reads JSON from bytes, which must be UTF-8 without a byte order mark.
@@ -55,11 +75,11 @@ pub fn parse_bytes(source: &[u8], max_depth: usize) -> Result<Value, ParseError>
 /// Reads a JSON text that is an object, from bytes as [`parse_bytes`] does, and gives its members as they are written: in
 /// their order, with every repetition.
 pub fn parse_members(source: &[u8], max_depth: usize) -> Result<Vec<(Text, Value)>, ParseError> {
-    whole(utf8(source)?, |reader| reader.members(max_depth))
+    whole(utf8(source)?, false, |reader| reader.members(max_depth))
 }
 
-fn whole<T>(source: &str, read: impl FnOnce(&mut Reader<'_>) -> Result<T, ParseError>) -> Result<T, ParseError> {
-    let mut reader = Reader { source: source.as_bytes(), at: 0, too_deep: None };
+fn whole<T>(source: &str, is_unique: bool, read: impl FnOnce(&mut Reader<'_>) -> Result<T, ParseError>) -> Result<T, ParseError> {
+    let mut reader = Reader { source: source.as_bytes(), at: 0, is_unique, too_deep: None };
     reader.space();
     let value = read(&mut reader)?;
     reader.space();
@@ -77,6 +97,8 @@ struct Reader<'a> {
     /// INVARIANT: UTF-8, and `at` stands on a character boundary.
     source: &'a [u8],
     at: usize,
+    /// Whether a member that an object has twice is a fault.
+    is_unique: bool,
     /// Where the text first nests too deep. The rest is held to the syntax alone.
     too_deep: Option<ParseError>,
 }
@@ -155,13 +177,17 @@ impl Reader<'_> {
         };
         self.expect(b'{')?;
         self.space();
-        let mut members = Vec::new();
+        let (mut members, mut names) = (Vec::new(), HashSet::new());
         if self.peek() == Some(b'}') {
             self.at += 1;
             return Ok(members);
         }
         loop {
+            let start = self.at;
             let name = self.string()?;
+            if self.is_unique && !names.insert(name.clone()) {
+                return Err(ParseError { at: start, kind: Kind::Repeated });
+            }
             self.space();
             self.expect(b':')?;
             self.space();
@@ -376,6 +402,18 @@ mod tests {
     #[test]
     fn last_duplicate_wins_in_the_first_place() {
         assert_eq!(write(&read(r#"{"b":1,"a":2,"b":3}"#)), r#"{"b":3,"a":2}"#);
+    }
+
+    #[test]
+    fn a_member_twice_is_refused_where_that_is_asked_for() {
+        for source in [r#"{"b":1,"a":2,"b":3}"#, r#"[{"a":{"b":1,"\u0062":1}}]"#] {
+            assert!(parse_unique(source, MAX_DEPTH).unwrap_err().is_repeated(), "{source}");
+            assert!(parse(source, MAX_DEPTH).is_ok());
+        }
+        let source = r#"{"a":{"a":1},"b":[{"a":1},{"a":1}]}"#;
+        assert_eq!(parse_unique(source, MAX_DEPTH), parse(source, MAX_DEPTH));
+        assert_eq!(parse_bytes_unique(br#"{"a":1,"a":1}"#, 1).unwrap_err().to_string(), "a member that is there already at byte 7");
+        assert!(!parse_unique("{", 1).unwrap_err().is_repeated());
     }
 
     #[test]

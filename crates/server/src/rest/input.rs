@@ -108,8 +108,12 @@ pub(super) async fn body(route: &Route, request: Request) -> Result<Option<Value
     if !is_json(&head.headers) {
         return Err(Problem::new(415, "unsupported_media_type", "Send the body as application/json."));
     }
-    let value = json::parse_bytes(&bytes, MAX_DEPTH)
-        .map_err(|_| Problem::new(400, "not_json", "Send a body of JSON in UTF-8 that nests at most 64 levels."))?;
+    let value = json::parse_bytes_unique(&bytes, MAX_DEPTH).map_err(|error| {
+        if error.is_repeated() {
+            return Problem::new(400, "repeated_member", "Send each member once: it is not told which of two was meant.");
+        }
+        Problem::new(400, "not_json", "Send a body of JSON in UTF-8 that nests at most 64 levels.")
+    })?;
     refuse("body", &value, typed)?;
     Ok(Some(value))
 }

@@ -245,6 +245,8 @@ async fn bodies() {
         assert_eq!(refused(&app.call(post(json, body.to_owned().into())).await), (400, "not_json".to_owned()), "{body}");
     }
     assert_eq!(refused(&app.call(post(json, vec![b'"', 0xFF, b'"'].into())).await), (400, "not_json".to_owned()));
+    let twice = r#"{"amount":{"value":"1.00","value":"9.00","currency":"USD"}}"#;
+    assert_eq!(refused(&app.call(post(json, twice.to_owned().into())).await), (400, "repeated_member".to_owned()));
     for media_type in ["text/plain", "application/x-www-form-urlencoded", ""] {
         assert_eq!(refused(&app.call(post(Some(media_type), "{}".into())).await), (415, "unsupported_media_type".to_owned()), "{media_type}");
     }

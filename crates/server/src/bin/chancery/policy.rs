@@ -27,7 +27,7 @@ pub(crate) fn check(file: &Path) -> Result<ExitCode, Failure> {
 
 /// A JSON document, whatever it says.
 pub(crate) fn read(file: &Path) -> Result<Value, Failure> {
-    json::parse(&source(file)?, MAX_DEPTH).map_err(|_| Failure::Usage(format!("{}: it is not JSON", file.display())))
+    json::parse_unique(&source(file)?, MAX_DEPTH).map_err(|error| Failure::Usage(format!("{}: it does not read: {error}", file.display())))
 }
 
 fn source(file: &Path) -> Result<String, Failure> {
