@@ -1,6 +1,6 @@
 //! One plain sentence on where a payment stands.
 
-use super::{Payment, RequestState};
+use super::{OrderReport, Payment, RequestState};
 use crate::{
     decision::{Decision, DecisionResult, Reason},
     mandate::MandateState,
@@ -20,7 +20,7 @@ impl Payment {
             RequestState::Declined => format!("A person declined {what}; nothing was paid."),
             RequestState::Expired => format!("{} for {what}; nothing was paid by it.", self.how_it_expired()),
             RequestState::Completed => match order {
-                Some(order) => format!("Done: order {} for {what}.", order.id),
+                Some(order) => self.ordered_summary(order, &what),
                 None => format!("Done: {what}."),
             },
             RequestState::HandedOff => match self.rail_failure() {
@@ -28,6 +28,15 @@ impl Payment {
                 None => format!("A person pays {what} on the merchant's page; report the order once it is placed."),
             },
             RequestState::Decided | RequestState::Approved | RequestState::Executed => self.decided_summary(&what),
+        }
+    }
+
+    /// What an order came to is said as it was reported, also where that is not what was asked for.
+    fn ordered_summary(&self, order: &OrderReport, what: &str) -> String {
+        match order.total.as_ref().filter(|total| **total != self.request.amount) {
+            Some(total) if total.is_within(&self.request.amount) == Some(true) => format!("Done: order {} of {total}, within {what}.", order.id),
+            Some(total) => format!("Done: order {} of {total}, which is not within {what}.", order.id),
+            None => format!("Done: order {} for {what}.", order.id),
         }
     }
 
