@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests fail by panicking
 
 use std::{
+    os::unix::fs::PermissionsExt,
     sync::{
         Arc,
         atomic::{AtomicI64, Ordering},
@@ -17,7 +18,7 @@ use control::{
 use lcp::{Object, Value, json};
 use server::{
     Caller, Problem, Service,
-    service::{Clock, FirstStart, Paths, ServiceOptions},
+    service::{Clock, FirstStart, Paths, Query, ServiceOptions},
     temp_folder::TempFolder,
 };
 use store::{Store, StoreError};
@@ -179,6 +180,60 @@ async fn a_known_merchant_id_makes_no_domain_known() {
     };
     assert_eq!(fact("sandbox-shop.example", "second").await, "PASS");
     assert_eq!(fact("evil.example", "third").await, "FAIL");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_organizations_agent_is_not_there() {
+    let world = World::new().await;
+    let other = world.service.sandbox_keys().await.unwrap();
+    let asked = |agent: &str| Query::from([("agent_id".to_owned(), agent.to_owned())]);
+    let (own, other) = (asked(world.first.agent.as_str()), asked(text(&other, &["agent_id"])));
+    let (service, developer) = (&world.service, &world.developer);
+    for (query, code) in [(&own, None), (&other, Some("not_found"))] {
+        let code = code.map(str::to_owned);
+        let said = |answer: Result<Object, Problem>| answer.err().map(|problem| problem.code.into_owned());
+        assert_eq!(said(service.mandates(developer, query).await), code);
+        assert_eq!(said(service.records(developer, query).await), code);
+        assert_eq!(said(service.consents(developer, query).await), code);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_master_key_is_not_replaced() {
+    let World { folder, clock, service, .. } = World::new().await;
+    drop(service);
+    let kept = std::fs::read(paths(&folder).master_key).unwrap();
+    std::fs::remove_file(paths(&folder).master_key).unwrap();
+    assert_eq!(open(&folder, &clock).await.err().unwrap().code, "master_key_missing");
+    assert!(!paths(&folder).master_key.exists(), "there is room for the right one");
+    std::fs::write(paths(&folder).master_key, kept).unwrap();
+    std::fs::set_permissions(paths(&folder).master_key, PermissionsExt::from_mode(0o600)).unwrap();
+    assert!(open(&folder, &clock).await.is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hand_off_seals_after_a_quarter_of_an_hour_and_its_order_comes_late() {
+    let world = World::new().await;
+    let asked = world.pay(&body("10.00", "paper")).await;
+    let (id, record) = (text(&asked, &["id"]), text(&asked, &["record_id"]));
+    let page = r#"{"continue_url":"https://sandbox-shop.example/c"}"#;
+    world.service.hand_off(&world.agent, id, &value(page)).await.unwrap();
+    world.set(899_999);
+    assert_eq!(world.service.run_due().await.unwrap(), 0);
+    assert_eq!(*at(&world.service.record_page(&world.agent, record).await.unwrap(), &["sealed"]), Value::Bool(false));
+    world.set(900_000);
+    assert_eq!(world.service.run_due().await.unwrap(), 1);
+    assert_eq!(*at(&world.service.record_page(&world.agent, record).await.unwrap(), &["sealed"]), Value::Bool(true));
+    world.set(1_000_000);
+    let order = r#"{"continue_url":"https://sandbox-shop.example/c","order":{"id":"A1","total":{"value":"12.00","currency":"USD"}}}"#;
+    for _ in 0..2 {
+        let view = world.service.hand_off(&world.agent, id, &value(order)).await.unwrap();
+        let said = "Done: order A1 of 12.00 USD, which is not within 10.00 USD to sandbox-shop.example.";
+        assert_eq!((text(&view, &["state"]), text(&view, &["summary"])), ("completed", said));
+    }
+    let linked = world.service.linked(&world.agent, record, &Query::new()).await.unwrap();
+    let kinds: Vec<_> = at(&linked, &["data"]).as_array().unwrap().iter().map(|record| record.get("kind").and_then(Value::as_str).unwrap()).collect();
+    assert_eq!(kinds, ["order"]);
 }
 
 async fn person(world: &World) -> server::Person {

@@ -17,7 +17,7 @@ use super::{
     Inner, Service,
     agents::{known_agent, put_agent},
     clock::OsIds,
-    query::{Asked, Query, own_agent},
+    query::{Asked, Query, known_filter, own_agent},
     shown_page, stored,
 };
 use crate::{Caller, Problem};
@@ -44,6 +44,7 @@ impl Service {
         let (cursor, limit) = (asked.cursor()?, asked.limit()?);
         let org = caller.org.clone();
         self.read(move |_, reader, now| {
+            known_filter(reader, &org, agent.as_ref())?;
             let found = reader.consents(&org, agent.as_ref(), state.map(ConsentState::as_str), cursor.as_ref(), limit)?;
             shown_page(&found, |row| shown(reader, &org, &read(row)?, now))
         })

@@ -9,7 +9,7 @@ use store::MandateFilter;
 
 use super::{
     Service,
-    query::{Asked, Query, own_agent},
+    query::{Asked, Query, known_filter, own_agent},
     shown_page,
 };
 use crate::{Caller, Problem};
@@ -35,6 +35,7 @@ impl Service {
         let (cursor, limit) = (asked.cursor()?, asked.limit()?);
         let caller = caller.clone();
         self.read(move |inner, reader, now| {
+            known_filter(reader, &caller.org, agent.as_ref())?;
             let filter = MandateFilter { agent: agent.as_ref(), state: state.map(MandateState::as_str) };
             let found = reader.mandates(&caller.org, filter, cursor.as_ref(), limit)?;
             shown_page(&found, |row| {

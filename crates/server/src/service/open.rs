@@ -127,6 +127,12 @@ impl Service {
     /// The folder cannot be used, the database is of another version or broken, or the master key is not the one that the
     /// database was written under.
     pub async fn open(paths: &Paths, options: ServiceOptions) -> Result<Self, Problem> {
+        // A fresh key opens nothing of a database that is there, and would stand where the right one is to be put back.
+        let is_lost = paths.database.metadata().is_ok_and(|database| database.len() > 0) && !paths.master_key.exists();
+        if is_lost {
+            let sentence = "The master key is gone, and the database is nothing without it: put back the one it was made with.";
+            return Err(Problem::new(500, "master_key_missing", sentence));
+        }
         let vault = Vault::open_or_create(&paths.master_key)?;
         let store = Store::open(&paths.database, &store::Options { synchronous: options.is_durable, ..store::Options::default() })?;
         let now = options.clock.now();

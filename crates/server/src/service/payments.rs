@@ -226,7 +226,8 @@ async fn changed(changes: &mut Receiver<RequestId>, id: &RequestId) {
 /// What tells two bodies apart: the RFC 8785 text, the key itself left out, so that both surfaces agree.
 fn body_hash(body: &Value) -> Result<[u8; 32], Problem> {
     let object = body.as_object().map(|object| object.without("idempotency_key")).unwrap_or_default();
-    let text = json::canonical(&object.into()).ok_or_else(|| Problem::new(422, "control_character", "Send well-formed Unicode."))?;
+    let text = json::canonical(&object.into())
+        .ok_or_else(|| Problem::new(422, "control_character", "Send well-formed Unicode, and no number that is too large for a double."))?;
     Ok(*Hash::of(text.as_bytes()).bytes())
 }
 

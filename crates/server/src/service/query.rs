@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use control::{Instant, ids::AgentId};
-use store::Cursor;
+use control::{
+    Instant,
+    ids::{AgentId, OrgId},
+};
+use store::{Cursor, Reader};
 
+use super::agents::known_agent;
 use crate::{Caller, Problem};
 
 /// A query's members.
@@ -56,6 +60,11 @@ pub(super) fn own_agent(caller: &Caller, named: Option<AgentId>) -> Result<Optio
         (Some(own), _) => Ok(Some(own.clone())),
         (None, named) => Ok(named),
     }
+}
+
+/// An agent that a list is asked for is the organization's: another's id is answered like one that is not there.
+pub(super) fn known_filter(reader: &Reader<'_>, org: &OrgId, agent: Option<&AgentId>) -> Result<(), Problem> {
+    agent.map_or(Ok(()), |agent| known_agent(reader, org, agent).map(drop))
 }
 
 #[cfg(test)]

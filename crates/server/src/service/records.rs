@@ -19,7 +19,7 @@ use store::{Reader, RecordFilter, RecordRow};
 
 use super::{
     Inner, Service,
-    query::{Asked, Query, own_agent},
+    query::{Asked, Query, known_filter, own_agent},
     save::record_of,
     shown_page, unreadable,
 };
@@ -45,6 +45,7 @@ impl Service {
         let (cursor, limit) = (asked.cursor()?, asked.limit()?);
         let org = caller.org.clone();
         self.read(move |_, reader, _| {
+            known_filter(reader, &org, agent.as_ref())?;
             let filter = RecordFilter { agent: agent.as_ref(), kind, from, to };
             shown_page(&reader.records(&org, filter, cursor.as_ref(), limit)?, |row| Ok(listed(row)))
         })
