@@ -236,6 +236,19 @@ async fn a_hand_off_seals_after_a_quarter_of_an_hour_and_its_order_comes_late() 
     assert_eq!(kinds, ["order"]);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_duplicate_stays_one_however_often_it_was_denied() {
+    let world = World::new().await;
+    world.sign(r#""payees":{"unknown":"allow"},"limits":{"per_payment":"100.00"},"duplicate":"deny""#).await;
+    let mut results = Vec::new();
+    for number in 0..205 {
+        let (key, body) = (format!("key-{number}"), value(&body("10.00", "paper")));
+        let view = world.service.request_payment(&world.agent, &body, Form::Rest, Some(&key)).await.unwrap().view;
+        results.push(text(&view, &["decision", "result"]).to_owned());
+    }
+    assert_eq!(results.iter().filter(|result| *result == "allow").count(), 1);
+}
+
 async fn person(world: &World) -> server::Person {
     let login = world.service.admin(server::admin::AdminCommand::UserLink { login: "owner".into() }).await.unwrap();
     let token = text(&login, &["setup_url"]).rsplit('/').next().unwrap().to_owned();
