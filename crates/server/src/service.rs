@@ -45,6 +45,7 @@ use lcp::{
     json,
 };
 use store::{Cursor, Page, Reader, Store, StoreError, Tx, Vault, VaultError};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 pub use approvals::ApprovalPage;
@@ -95,6 +96,8 @@ struct Inner {
     policies: Mutex<HashMap<(PolicyId, u32), Arc<Loaded>>>,
     /// How often each name was tried with a wrong password.
     tries: Tries,
+    /// How many passwords are hashed at once: each takes a good part of memory and of a processor.
+    hashing: Arc<Semaphore>,
     /// Once the server is ending, nobody waits for a person any more.
     ending: CancellationToken,
 }

@@ -24,6 +24,7 @@ use lcp::{
 };
 use rails::SandboxCard;
 use store::{OrgRow, SigningKeyRow, Store, Tx, UserRow, Vault};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -41,6 +42,9 @@ pub(super) const SANDBOX_SHOP: &str = "sandbox-shop.example";
 
 /// What the sandbox's agent may pay until its owner signs another policy.
 const SANDBOX_POLICY: &str = include_str!("sandbox_policy.json");
+
+/// How many passwords are hashed at once, at some 20 MB each; who comes then waits.
+const HASHED_AT_ONCE: usize = 2;
 
 /// The purpose under which the key that signs is stored.
 const SEALING: &str = "sealing";
@@ -153,6 +157,7 @@ impl Service {
             is_sandbox: options.is_sandbox,
             policies: Mutex::new(HashMap::new()),
             tries: Tries::default(),
+            hashing: Arc::new(Semaphore::new(HASHED_AT_ONCE)),
             ending: CancellationToken::new(),
         };
         Ok(Self { inner: Arc::new(inner) })

@@ -65,7 +65,9 @@ impl Service {
         let link = secret::hash(token);
         // Looked at before the costly hash; the command looks again.
         self.setup_link(token).await?;
-        let password = hashed(password.to_owned()).await?;
+        let password = password.to_owned();
+        let hashed = self.hash_alone(move || secret::hash_password(&password)).await.flatten();
+        let password = hashed.ok_or_else(|| Problem::new(500, "internal", "The password could not be hashed: try again."))?;
         self.write(move |_, tx, now| {
             let user = tx.spend_setup_link(&link, now)?.ok_or_else(link_spent)?;
             tx.set_password(&user, &password)?;
@@ -82,11 +84,25 @@ impl Service {
         let tried = login.clone();
         let found = self.read(move |_, reader, _| Ok(reader.user_by_login(&login)?)).await?;
         let (hash, password) = (found.as_ref().and_then(|user| user.password_hash.clone()), password.to_owned());
-        let is_right = tokio::task::spawn_blocking(move || secret::is_password(&password, hash.as_deref())).await.unwrap_or(false);
+        let is_right = self.hash_alone(move || secret::is_password(&password, hash.as_deref())).await.unwrap_or(false);
         let wrong = || Problem::new(401, "sign_in_failed", "The name or the password is not right: try again, or ask for a new link.");
         let user: UserRow = found.filter(|_| is_right).ok_or_else(wrong)?;
         self.inner.tries.forget(&tried);
         self.write(move |_, tx, now| start_session(tx, &user.id, now)).await
+    }
+
+    /// Runs what hashes a password, with few others at once; `None` if it could not be run.
+    async fn hash_alone<T: Send + 'static>(&self, hash: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        let place = self.inner.hashing.clone().acquire_owned().await.ok()?;
+        let (done, result) = tokio::sync::oneshot::channel();
+        // A thread that ends: the runtime's own would each keep the memory that one hash took. The place is held until it is
+        // done, also if nobody waits for it any more.
+        let work = move || {
+            let _ = done.send(hash());
+            drop(place);
+        };
+        std::thread::Builder::new().name("password".to_owned()).spawn(work).ok()?;
+        result.await.ok()
     }
 
     /// Signs out: the session is gone.
@@ -116,11 +132,6 @@ impl Inner {
         tx.insert_setup_link(&secret::hash(&token), user, expires_at)?;
         Ok((format!("{}/setup/{token}", self.base), expires_at))
     }
-}
-
-async fn hashed(password: String) -> Result<String, Problem> {
-    let hashed = tokio::task::spawn_blocking(move || secret::hash_password(&password)).await.ok().flatten();
-    hashed.ok_or_else(|| Problem::new(500, "internal", "The password could not be hashed: try again."))
 }
 
 fn start_session(tx: &mut Tx<'_>, user: &UserId, now: Instant) -> Result<SessionToken, Problem> {
