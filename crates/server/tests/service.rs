@@ -18,7 +18,7 @@ use control::{
 use lcp::{Object, Value, json};
 use server::{
     Caller, Problem, Service,
-    service::{Clock, FirstStart, Paths, Query, ServiceOptions},
+    service::{Clock, FirstStart, Paths, Query, ServiceOptions, Verdict},
     temp_folder::TempFolder,
 };
 use store::{Store, StoreError};
@@ -247,6 +247,65 @@ async fn a_duplicate_stays_one_however_often_it_was_denied() {
         results.push(text(&view, &["decision", "result"]).to_owned());
     }
     assert_eq!(results.iter().filter(|result| *result == "allow").count(), 1);
+}
+
+/// Trying out the policy that is in force changes nothing, whatever became of the requests; trying out another says what it changes.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_policy_is_tried_out_as_things_stood_then() {
+    let world = World::new().await;
+    let members = |max: &str, refill: &str| {
+        format!(
+            r#""payees":{{"unknown":"allow"}},"limits":{{"per_payment":"100.00","windows":[{{"kind":"day","max":"{max}"}}]}},
+            "approval":{{"threshold":"50.00"}},"refill_policy":"{refill}","retry_policy":{{"max_attempts":2,"window_seconds":86400,"same_amount_only":false}}"#
+        )
+    };
+    world.sign(&members("150.00", "on_void_only")).await;
+    let person = person(&world).await;
+    let mut number = 0;
+    let mut ask = async |millis: i64, amount: &str, purpose: &str| {
+        number += 1;
+        world.set(millis);
+        let (key, body) = (format!("key-{number}"), value(&body(amount, purpose)));
+        world.service.request_payment(&world.agent, &body, Form::Rest, Some(&key)).await.unwrap().view
+    };
+    // Voided by a hand-off, so that there is room again.
+    let first = ask(0, "50.00", "first").await;
+    world.set(1_000);
+    world.service.hand_off(&world.agent, text(&first, &["id"]), &value(r#"{"continue_url":"https://sandbox-shop.example/c"}"#)).await.unwrap();
+    // A duplicate while the one before was live, which expires an hour later.
+    let second = ask(2_000, "20.00", "second").await;
+    let twice = ask(3_000, "20.00", "second").await;
+    assert_eq!(text(&twice, &["decision", "result"]), "step_up");
+    // Approved after another request was asked.
+    let asked = ask(4_000, "60.00", "third").await;
+    assert_eq!(text(&ask(5_000, "30.00", "fourth").await, &["decision", "result"]), "allow");
+    let page = world.service.approval_page(&person, text(&asked, &["approval", "id"])).await.unwrap();
+    world.set(6_000);
+    world.service.decide_approval(&person, &page.id, &page.digest, Verdict::Decline).await.unwrap();
+    assert_eq!(text(&ask(7_000, "60.00", "third").await, &["decision", "result"]), "step_up");
+    assert_eq!(text(&ask(8_000, "50.00", "fifth").await, &["decision", "result"]), "allow");
+    assert_eq!(text(&ask(8_500, "50.00", "another").await, &["decision", "result"]), "allow");
+    assert_eq!(text(&ask(9_000, "0.01", "sixth").await, &["decision", "result"]), "deny");
+    world.set(3_700_000);
+    world.service.run_due().await.unwrap();
+    assert_eq!(text(&world.request(text(&second, &["id"])).await, &["state"]), "expired");
+    assert_eq!(text(&ask(3_701_000, "50.00", "seventh").await, &["decision", "result"]), "allow");
+
+    let try_out = async |members: &str| {
+        let document = value(&format!(r#"{{"currency":"USD","agents":"*",{members}}}"#));
+        let said = world.service.admin(server::admin::AdminCommand::PolicySimulate { org: None, document }).await.unwrap();
+        let changes = at(&said, &["changes"]).as_array().unwrap().iter().map(|change| {
+            let text = |path: [&str; 2]| path.iter().try_fold(change, |value, name| value.get(name)).and_then(Value::as_str).unwrap().to_owned();
+            (change.get("amount").and_then(Value::as_str).unwrap().to_owned(), text(["before", "result"]), text(["after", "result"]))
+        });
+        (at(&said, &["requests"]).clone(), changes.collect::<Vec<_>>())
+    };
+    assert_eq!(try_out(&members("150.00", "on_void_only")).await, (10u32.into(), vec![]));
+    let (_, changes) = try_out(&members("150.01", "on_void_only")).await;
+    assert_eq!(changes, [("0.01".to_owned(), "deny".to_owned(), "allow".to_owned())]);
+    let (_, changes) = try_out(&members("150.00", "never")).await;
+    let denied: Vec<_> = changes.iter().map(|(amount, before, after)| (amount.as_str(), before.as_str(), after.as_str())).collect();
+    assert_eq!(denied, [("60.00", "step_up", "deny"), ("50.00", "allow", "deny"), ("50.00", "allow", "deny")]);
 }
 
 async fn person(world: &World) -> server::Person {

@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use control::{
     Instant, Money,
     agent::Agent,
-    decision::{Decision, DecisionFacts, EarlierRequest, KeyState, PayeeFacts, PayeeStatus, Reason, WindowSpend, decide},
+    decision::{Decision, DecisionFacts, EarlierRequest, KeyState, Outcome, PayeeFacts, PayeeStatus, Reason, WindowSpend, decide},
     ids::{AgentId, OrgId},
+    mandate::MandateState,
     payment::Payment,
-    policy::{Agents, Policy},
+    policy::{Agents, Policy, RefillPolicy},
 };
 use lcp::{Object, Value};
 use store::{MAX_PAGE, Reader, RequestRow};
@@ -70,7 +71,7 @@ impl Inner {
             if (before.result, &before.reasons) != (after.result, &after.reasons) {
                 changes.push(change(&payment, before, &after).into());
             }
-            past.remember(&payment, &after);
+            past.remember(&payment, &after, policy);
         }
         let same = requests - changes.len() as u64;
         Ok(Object::new().with("requests", requests).with("same", same).with("changes", Value::from(changes)))
@@ -80,9 +81,24 @@ impl Inner {
 /// What happened before, as it would have under the new policy.
 #[derive(Default)]
 struct Past {
-    spent: Vec<(Instant, Money)>,
-    earlier: HashMap<AgentId, Vec<EarlierRequest>>,
-    payments: HashMap<String, u32>,
+    spent: Vec<Spent>,
+    /// By agent and payee.
+    earlier: HashMap<(AgentId, String), Vec<Earlier>>,
+    /// When the payees said that they were paid.
+    paid: HashMap<String, Vec<Instant>>,
+}
+
+/// What counts in budgets from a moment on, and until it came back if it did.
+struct Spent {
+    at: Instant,
+    until: Option<Instant>,
+    amount: Money,
+}
+
+/// A request as later ones see it, and from when on it is over; before, it is live.
+struct Earlier {
+    request: EarlierRequest,
+    over_at: Option<Instant>,
 }
 
 impl Past {
@@ -93,14 +109,23 @@ impl Past {
             .budgets(now)
             .iter()
             .map(|budget| {
-                let inside = self.spent.iter().filter(|(at, amount)| budget.window.has(*at) && amount.currency() == budget.max.currency());
-                let entries: Vec<_> = inside.cloned().collect();
+                let counts = |spent: &&Spent| {
+                    let is_then = spent.at <= now && spent.until.is_none_or(|until| now < until);
+                    is_then && budget.window.has(spent.at) && spent.amount.currency() == budget.max.currency()
+                };
+                let entries: Vec<_> = self.spent.iter().filter(counts).map(|spent| (spent.at, spent.amount.clone())).collect();
                 let zero = Money::zero(budget.max.currency().clone());
                 let counted = entries.iter().fold(zero, |sum, (_, amount)| sum.checked_add(amount).unwrap_or(sum));
                 WindowSpend { kind: budget.kind, window: budget.window, counted, entries }
             })
             .collect();
-        let payee = request.payee.taker().map(|key| key.to_string()).unwrap_or_default();
+        let seen_then = |earlier: &Earlier| {
+            let is_over = earlier.over_at.is_some_and(|over_at| over_at <= now);
+            EarlierRequest { outcome: if is_over { earlier.request.outcome } else { Outcome::Live }, ..earlier.request.clone() }
+        };
+        let earlier: Vec<EarlierRequest> = self.earlier.get(&place(payment)).into_iter().flatten().map(seen_then).collect();
+        let taker = request.payee.taker().map(|payee| payee.to_string()).unwrap_or_default();
+        let before = self.paid.get(&taker).map_or(0, |paid| paid.iter().filter(|at| **at <= now).count());
         let mut facts = agent.facts();
         facts.is_paused = was_denied_for(Reason::AgentPaused);
         decide(
@@ -114,29 +139,49 @@ impl Past {
                 key: if was_denied_for(Reason::KeyRevoked) { KeyState::Revoked } else { KeyState::Active },
                 consent,
                 policy: Ok(policy),
-                payee: PayeeFacts { identity: PayeeStatus::Unchecked, payments_before: self.payments.get(&payee).copied().unwrap_or(0) },
+                payee: PayeeFacts { identity: PayeeStatus::Unchecked, payments_before: u32::try_from(before).unwrap_or(u32::MAX) },
                 spend: &spend,
-                earlier: self.earlier.get(payment.agent()).map_or(&[], Vec::as_slice),
+                earlier: &earlier,
                 is_approved: false,
             },
             now,
         )
     }
 
-    /// What the new policy lets through counts; so does what it asks a person about, if the person approved it then.
-    fn remember(&mut self, payment: &Payment, after: &Decision) {
-        use control::decision::DecisionResult::{Allow, Observe, StepUp};
-        let is_paid = matches!(after.result, Allow | Observe) || (after.result == StepUp && payment.is_paid());
-        if is_paid {
-            self.spent.push((payment.created_at(), payment.request().amount.clone()));
-            if let Some(payee) = payment.request().payee.taker() {
-                *self.payments.entry(payee.to_string()).or_default() += 1;
+    /// What the new policy lets through counts; so does what it asks a person about, if a mandate was issued then. What came back
+    /// to the budgets then comes back, unless the new policy gives nothing back.
+    fn remember(&mut self, payment: &Payment, after: &Decision, policy: &Policy) {
+        use control::decision::DecisionResult::{Allow, Clarify, Deny, Observe, StepUp};
+        let mandate = payment.mandate();
+        let is_let_through = match after.result {
+            Allow | Observe => true,
+            StepUp | Clarify => mandate.is_some(),
+            Deny => false,
+        };
+        if is_let_through {
+            let is_unused = mandate.is_some_and(|mandate| matches!(mandate.state, MandateState::Expired | MandateState::Void));
+            let until = mandate.filter(|_| is_unused && policy.refill_policy != RefillPolicy::Never).and_then(|mandate| mandate.over_at);
+            let at = mandate.map_or(payment.created_at(), |mandate| mandate.issued_at);
+            self.spent.push(Spent { at, until, amount: payment.request().amount.clone() });
+            if let (true, Some(payee), Some(at)) = (payment.is_paid(), payment.request().payee.taker(), payment.ended_at()) {
+                self.paid.entry(payee.to_string()).or_default().push(at);
             }
         }
-        if let Some(earlier) = payment.earlier() {
-            self.earlier.entry(payment.agent().clone()).or_default().push(earlier);
-        }
+        let was_denied = first_decision(payment).is_some_and(|decision| decision.result == Deny);
+        let Some(request) = payment.earlier() else { return };
+        let (outcome, over_at) = match (after.result, was_denied) {
+            (Deny, _) => (Outcome::Failed, Some(payment.created_at())),
+            // What became of it is not known, for it was not let through then.
+            (_, true) => (Outcome::Live, None),
+            (_, false) => (request.outcome, payment.hand_off_made().map(|hand_off| hand_off.at).or(payment.ended_at())),
+        };
+        self.earlier.entry(place(payment)).or_default().push(Earlier { request: EarlierRequest { outcome, ..request }, over_at });
     }
+}
+
+/// Where the earlier requests are that a request may repeat.
+fn place(payment: &Payment) -> (AgentId, String) {
+    (payment.agent().clone(), payment.request().payee.key().map(|payee| payee.to_string()).unwrap_or_default())
 }
 
 fn change(payment: &Payment, before: &Decision, after: &Decision) -> Object {
