@@ -49,6 +49,10 @@ impl Fault {
 pub(super) fn read(text: &[u8]) -> Result<Message, Fault> {
     let value =
         serde_json::from_slice(text).map_err(|_| Fault::new(None, code::PARSE_ERROR, "The message is not JSON in UTF-8, or nests too deep."))?;
+    // Of two amounts, a host may show the person the one that would not count.
+    if lcp::json::parse_bytes_unique(text, lcp::json::MAX_DEPTH).is_err_and(|error| error.is_repeated()) {
+        return Err(Fault::new(None, code::INVALID_REQUEST, "A member is there twice; it is not told which of the two was meant."));
+    }
     let Value::Object(mut members) = value else {
         return Err(Fault::new(None, code::INVALID_REQUEST, "A message is one JSON-RPC object; batches are not taken."));
     };
@@ -133,6 +137,8 @@ mod tests {
         ] {
             assert!(matches!(read(other.as_bytes()), Ok(Message::Other)), "{other}");
         }
+        let twice = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"amount":{"value":"1","value":"9"}}}}"#;
+        assert_eq!(read(twice).unwrap_err().code, code::INVALID_REQUEST);
         let deep = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"x":{}{}}}}}"#, "[".repeat(500), "]".repeat(500));
         assert_eq!(read(deep.as_bytes()).unwrap_err().code, code::PARSE_ERROR);
     }
