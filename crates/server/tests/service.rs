@@ -308,6 +308,49 @@ async fn a_policy_is_tried_out_as_things_stood_then() {
     assert_eq!(denied, [("60.00", "step_up", "deny"), ("50.00", "allow", "deny"), ("50.00", "allow", "deny")]);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_sandbox_its_rail_issues_nothing() {
+    let World { folder, clock, service, agent, .. } = World::new().await;
+    drop(service);
+    let options = ServiceOptions { is_sandbox: false, clock: Box::new(clock), ..ServiceOptions::sandbox("http://127.0.0.1:7420") };
+    let service = Service::open(&paths(&folder), options).await.unwrap();
+    let view = service.request_payment(&agent, &value(&body("10.00", "paper")), Form::Rest, None).await.unwrap().view;
+    assert_eq!((text(&view, &["state"]), text(&view, &["handoff", "reason"])), ("handed_off", "rail_unavailable"));
+    assert!(at(&view, &["mandate"]).is_null());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_for_a_password_is_good_once_and_for_a_quarter_of_an_hour() {
+    let world = World::new().await;
+    let token = world.first.setup_url.rsplit('/').next().unwrap();
+    let set = async || world.service.set_password(token, "correct horse battery").await.err().map(|problem| problem.code.into_owned());
+    world.set(900_000);
+    assert_eq!(set().await.as_deref(), Some("setup_link_spent"));
+    let world = World::new().await;
+    let token = world.first.setup_url.rsplit('/').next().unwrap();
+    let set = async || world.service.set_password(token, "correct horse battery").await.err().map(|problem| problem.code.into_owned());
+    world.set(899_999);
+    assert_eq!((set().await, set().await.as_deref()), (None, Some("setup_link_spent")));
+}
+
+/// What a mandate took comes back to the window it was counted in when it expires unused, and not under `never`.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unused_mandate_comes_back_to_its_budget() {
+    for (refill, later) in [("on_void_only", "allow"), ("on_any_reversal", "allow"), ("never", "deny")] {
+        let world = World::new().await;
+        let limits = r#""limits":{"per_payment":"100.00","windows":[{"kind":"month","max":"10.00"}]}"#;
+        world.sign(&format!(r#""payees":{{"unknown":"allow"}},{limits},"refill_policy":"{refill}""#)).await;
+        let result = async |purpose: &str| text(&world.pay(&body("10.00", purpose)).await, &["decision", "result"]).to_owned();
+        assert_eq!((result("first").await, result("second").await), ("allow".to_owned(), "deny".to_owned()));
+        world.set(3_599_999);
+        world.service.run_due().await.unwrap();
+        assert_eq!(result("third").await, "deny");
+        world.set(3_600_000);
+        world.service.run_due().await.unwrap();
+        assert_eq!(result("fourth").await, later, "{refill}");
+    }
+}
+
 async fn person(world: &World) -> server::Person {
     let login = world.service.admin(server::admin::AdminCommand::UserLink { login: "owner".into() }).await.unwrap();
     let token = text(&login, &["setup_url"]).rsplit('/').next().unwrap().to_owned();

@@ -152,7 +152,8 @@ impl Service {
             key,
             keys,
             base: options.base,
-            rails: vec![Box::new(SandboxCard::new(rail_fails.clone()))],
+            // Play money has no place where money is real.
+            rails: if options.is_sandbox { vec![Box::new(SandboxCard::new(rail_fails.clone()))] } else { Vec::new() },
             rail_fails,
             is_sandbox: options.is_sandbox,
             policies: Mutex::new(HashMap::new()),
