@@ -82,11 +82,11 @@ pub(crate) fn fresh_name() -> String {
 /// A payment of its own.
 pub(crate) fn body(asked: Asked, name: &str) -> Value {
     let payee = if asked == Asked::Allow { SHOP } else { CASINO };
-    let money = |value| Object::new().with("value", value).with("currency", "USD");
-    let slots = Object::new().with("category", "office_supplies").with("max_total", money("20.00"));
+    let amount = Object::new().with("value", "1.00").with("currency", "USD");
+    let slots = Object::new().with("category", "office_supplies").with("max_total", "20.00");
     Object::new()
         .with("payee", Object::new().with("domain", payee).with("name", "The shop around the corner"))
-        .with("amount", money("1.00"))
+        .with("amount", amount)
         .with("purpose", format!("Printer paper, order {name}"))
         .with("intent", Object::new().with("text", "Buy five reams of printer paper for at most 20 dollars").with("slots", slots))
         .into()

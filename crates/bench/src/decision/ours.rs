@@ -62,11 +62,11 @@ fn decimal(cents: i64) -> String {
 }
 
 fn request(payee: &str, cents: i64, purpose: &str) -> PaymentRequestCreate {
-    let money = |cents| Object::new().with("value", decimal(cents)).with("currency", "USD");
-    let slots = Object::new().with("category", "office_supplies").with("max_total", money(300_00));
+    let amount = Object::new().with("value", decimal(cents)).with("currency", "USD");
+    let slots = Object::new().with("category", "office_supplies").with("max_total", "300.00");
     let body = Object::new()
         .with("payee", Object::new().with("domain", payee))
-        .with("amount", money(cents))
+        .with("amount", amount)
         .with("purpose", purpose)
         .with("intent", Object::new().with("text", "Buy printer paper for at most 300 dollars").with("slots", slots));
     PaymentRequestCreate::read(&body.into(), Form::Rest, &[]).unwrap()
