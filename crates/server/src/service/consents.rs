@@ -39,8 +39,8 @@ impl Service {
     /// A page of consents, newest first: `agent_id`, `state`, `cursor`, `limit`.
     pub async fn consents(&self, caller: &Caller, query: &Query) -> Result<Object, Problem> {
         let asked = Asked::of(query, &["agent_id", "state", "cursor", "limit"])?;
-        let agent = own_agent(caller, asked.parsed("agent_id", AgentId::parse)?)?;
-        let state = asked.parsed("state", ConsentState::parse)?;
+        let agent = own_agent(caller, asked.parsed("agent_id", "the id of an agent", AgentId::parse)?)?;
+        let state = asked.parsed("state", "active, revoked or expired", ConsentState::parse)?;
         let (cursor, limit) = (asked.cursor()?, asked.limit()?);
         let org = caller.org.clone();
         self.read(move |_, reader, now| {

@@ -30,8 +30,8 @@ impl Service {
     /// A page of mandates, newest first: `agent_id`, `state`, `cursor`, `limit`. No list holds a credential's secret.
     pub async fn mandates(&self, caller: &Caller, query: &Query) -> Result<Object, Problem> {
         let asked = Asked::of(query, &["agent_id", "state", "cursor", "limit"])?;
-        let agent = own_agent(caller, asked.parsed("agent_id", AgentId::parse)?)?;
-        let state = asked.parsed("state", MandateState::parse)?;
+        let agent = own_agent(caller, asked.parsed("agent_id", "the id of an agent", AgentId::parse)?)?;
+        let state = asked.parsed("state", "issued, consumed, expired or void", MandateState::parse)?;
         let (cursor, limit) = (asked.cursor()?, asked.limit()?);
         let caller = caller.clone();
         self.read(move |inner, reader, now| {

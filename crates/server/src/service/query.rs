@@ -34,21 +34,22 @@ impl<'a> Asked<'a> {
         self.0.get(name).map(String::as_str)
     }
 
-    pub(crate) fn parsed<T>(&self, name: &'static str, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>, Problem> {
-        let bad = || Problem::new(422, "parameter_malformed", format!("Give {name} in its form, or leave it out."));
+    /// The parameter as what it is to be, in words, and by its reader.
+    pub(crate) fn parsed<T>(&self, name: &'static str, form: &'static str, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>, Problem> {
+        let bad = || Problem::new(422, "parameter_malformed", format!("Give {name} as {form}, or leave it out."));
         self.text(name).map(|text| parse(text).ok_or_else(bad)).transpose()
     }
 
     pub(crate) fn instant(&self, name: &'static str) -> Result<Option<Instant>, Problem> {
-        self.parsed(name, Instant::parse)
+        self.parsed(name, "a time of RFC 3339, such as 2026-11-30T12:00:00Z", Instant::parse)
     }
 
     pub(crate) fn cursor(&self) -> Result<Option<Cursor>, Problem> {
-        self.parsed("cursor", Cursor::parse)
+        self.parsed("cursor", "the next_cursor of the page before", Cursor::parse)
     }
 
     pub(crate) fn limit(&self) -> Result<u32, Problem> {
-        let limit = self.parsed("limit", |text| text.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit)))?;
+        let limit = self.parsed("limit", "a whole number from 1 to 200", |text| text.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit)))?;
         Ok(limit.unwrap_or(LIMIT))
     }
 }
@@ -79,6 +80,9 @@ mod tests {
         assert_eq!(asked.limit().unwrap_err().code, "parameter_malformed");
         assert_eq!(asked.instant("from").unwrap().unwrap().to_string(), "2026-11-30T12:00:00.000Z");
         assert_eq!(asked.instant("to").unwrap(), None);
+        let spaced = Query::from([("from".to_owned(), "2026-11-30 12:00:00+00:00".to_owned())]);
+        let refused = Asked::of(&spaced, &["from"]).unwrap().instant("from").unwrap_err();
+        assert_eq!(refused.message, "Give from as a time of RFC 3339, such as 2026-11-30T12:00:00Z, or leave it out.");
         assert_eq!(Asked::of(&Query::new(), &[]).unwrap().limit().unwrap(), 50);
     }
 }

@@ -39,8 +39,8 @@ impl Service {
     /// `limit`.
     pub async fn records(&self, caller: &Caller, query: &Query) -> Result<Object, Problem> {
         let asked = Asked::of(query, &["agent_id", "from", "to", "kind", "cursor", "limit"])?;
-        let agent = own_agent(caller, asked.parsed("agent_id", AgentId::parse)?)?;
-        let kind = asked.parsed("kind", Kind::parse)?;
+        let agent = own_agent(caller, asked.parsed("agent_id", "the id of an agent", AgentId::parse)?)?;
+        let kind = asked.parsed("kind", "a kind of record, such as payment", Kind::parse)?;
         let (from, to) = (asked.instant("from")?, asked.instant("to")?);
         let (cursor, limit) = (asked.cursor()?, asked.limit()?);
         let org = caller.org.clone();

@@ -313,6 +313,8 @@ same([item["id"] for item in developer.records.list(from_=middle)["data"]], [ite
 same([item["id"] for item in developer.records.list(to=middle)["data"]], [item["id"] for item in listed if item["sealed_at"] < middle], "records.list up to a time")
 same(developer.records.list(**{"from": middle, "to": middle})["data"], [], "records.list of no time")
 refused("a cursor that is none", 422, "parameter_malformed", developer.records.list, cursor="x")
+error = refused("a datetime where the client sends it as Python writes it", 422, "parameter_malformed", developer.records.list, from_=later)
+holds("which says what a time looks like", "2026-11-30T12:00:00Z" in error.message)
 refused("a kind that is none", 422, "parameter_malformed", developer.records.list, kind="x")
 refused("an unknown parameter", 422, "unknown_parameter", developer.records.list, colour="red")
 record = agent.records.get(lamp["record_id"])
