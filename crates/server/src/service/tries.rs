@@ -7,6 +7,7 @@ use std::{
 
 use control::Instant;
 
+use super::secret;
 use crate::Problem;
 
 /// How many tries a name has before it must wait.
@@ -16,9 +17,9 @@ const WAIT_SECONDS: u32 = 120;
 /// How many names are remembered. Beyond, the oldest tries of all are forgotten.
 const NAMES: usize = 10_000;
 
-/// The tries of each name since it last signed in.
+/// The tries of each name since it last signed in, by the name's hash: a name that is sent may be a megabyte long.
 #[derive(Default)]
-pub(super) struct Tries(Mutex<HashMap<String, (u32, Instant)>>);
+pub(super) struct Tries(Mutex<HashMap<[u8; 32], (u32, Instant)>>);
 
 impl Tries {
     /// Counts a try, or says how long to wait. It counts before the password is looked at, so that many at once are
@@ -32,7 +33,7 @@ impl Tries {
         if tries.len() >= NAMES {
             tries.clear();
         }
-        let (count, last) = tries.entry(login.to_owned()).or_insert((0, now));
+        let (count, last) = tries.entry(secret::hash(login)).or_insert((0, now));
         if is_old(*last) {
             *count = 0;
         }
@@ -47,7 +48,7 @@ impl Tries {
 
     /// The name signed in.
     pub(super) fn forget(&self, login: &str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(login);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&secret::hash(login));
     }
 }
 
