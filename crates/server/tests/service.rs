@@ -351,6 +351,32 @@ async fn an_unused_mandate_comes_back_to_its_budget() {
     }
 }
 
+/// A revocation withdraws what is open, and leaves what had ended by time alone.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_revocation_withdraws_only_what_is_open() {
+    let world = World::new().await;
+    let consent = format!(r#"{{"agent_id":"{}"}}"#, world.first.agent);
+    let consent = world.service.create_consent(&world.developer, &value(&consent)).await.unwrap();
+    let expired = world.pay(&body("10.00", "first")).await;
+    world.set(3_600_000);
+    let open = world.pay(&body("10.00", "second")).await;
+    let waiting = world.pay(&body("60.00", "third")).await;
+    let revoked =
+        world.service.revoke_consent(&world.developer, text(&consent, &["id"]), Some(&value(r#"{"cascades_scheduled":true}"#))).await.unwrap();
+    let voided: Vec<_> =
+        at(&revoked, &["revocation", "cascade", "mandates_voided"]).as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
+    assert_eq!(voided, [text(&open, &["mandate", "id"])]);
+    let state = async |asked: &Object| {
+        let view = world.request(text(asked, &["id"])).await;
+        (text(&view, &["state"]).to_owned(), view.get("mandate").and_then(|mandate| mandate.get("state")).and_then(Value::as_str).map(str::to_owned))
+    };
+    assert_eq!(state(&expired).await, ("expired".to_owned(), Some("expired".to_owned())));
+    assert_eq!(state(&open).await, ("expired".to_owned(), Some("void".to_owned())));
+    assert_eq!(state(&waiting).await, ("expired".to_owned(), None));
+    let after = world.pay(&body("10.00", "fourth")).await;
+    assert_eq!(text(&after, &["decision", "result"]), "deny");
+}
+
 async fn person(world: &World) -> server::Person {
     let login = world.service.admin(server::admin::AdminCommand::UserLink { login: "owner".into() }).await.unwrap();
     let token = text(&login, &["setup_url"]).rsplit('/').next().unwrap().to_owned();

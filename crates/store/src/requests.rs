@@ -78,10 +78,12 @@ impl Reader<'_> {
         Ok(Page::of(rows, bounded(limit), |last| Cursor { at: last.created_at.millis(), id: last.id.as_str().into() }))
     }
 
-    /// The agent's requests whose records are open, the oldest first.
-    pub fn open_requests(&self, org: &OrgId, agent: &AgentId) -> Result<Vec<RequestRow>, StoreError> {
-        const OPEN: &str = "WHERE org = $1 AND agent = $2 AND id IN (SELECT request FROM open_records WHERE org = $1) ORDER BY created_at, id";
-        self.all(&format!("{REQUEST} {OPEN}"), [org.as_str(), agent.as_str()], request)
+    /// The ids of the agent's requests whose records are open, the oldest first. There may be very many: whoever wants them
+    /// whole reads one after the other.
+    pub fn open_requests(&self, org: &OrgId, agent: &AgentId) -> Result<Vec<RequestId>, StoreError> {
+        const OPEN: &str = "SELECT id FROM requests WHERE org = $1 AND agent = $2 AND id IN (SELECT request FROM open_records WHERE org = $1)
+            ORDER BY created_at, id";
+        self.all(OPEN, [org.as_str(), agent.as_str()], |row| row.id(0))
     }
 
     /// The agent's requests for the same since then of which something came or may come (their outcome is not

@@ -113,9 +113,10 @@ impl Inner {
     /// covers the agent, it is paused.
     fn cascade(&self, tx: &mut Tx<'_>, org: &OrgId, consent: &Consent, now: Instant) -> Result<Cascade, Problem> {
         let mut cascade = Cascade { applied_at: now, mandates_voided: Vec::new(), approvals_expired: Vec::new(), pause_record_id: None };
-        for row in tx.open_requests(org, &consent.agent_id)? {
-            let before = self.read_payment(&row)?;
-            if before.consent().is_some_and(|under| *under != consent.id) {
+        for id in tx.open_requests(org, &consent.agent_id)? {
+            // What time did before the revocation stays: a mandate that had expired is not withdrawn.
+            let before = self.ticked(tx, org, &id, now)?;
+            if before.has_ended() || before.consent().is_some_and(|under| *under != consent.id) {
                 continue;
             }
             let mut after = before.clone();
