@@ -117,14 +117,14 @@ fn in_plain(text: &str, is_typed: bool) -> Option<usize> {
         let mut number = String::new();
         for (place, group) in groups.iter().enumerate().skip(first) {
             let is_joined = place == first || group.follows;
-            if !is_joined || group.touches_before || number.len() + group.digits.len() > *LENGTHS.end() {
+            if !is_joined || number.len() + group.digits.len() > *LENGTHS.end() {
                 return None;
             }
             number.push_str(group.digits);
-            if group.touches_after {
-                return None;
-            }
-            let counts = !is_typed || is_grouped_as_on_a_card(groups.get(first..=place).unwrap_or_default());
+            // A letter that touches them makes bare digits part of an id, but not digits grouped as on a card.
+            let run = groups.get(first..=place).unwrap_or_default();
+            let is_touched = group.touches_after || run.first().is_some_and(|group| group.touches_before);
+            let counts = !(is_typed || is_touched) || is_grouped_as_on_a_card(run);
             if counts && is_card_number(&number) {
                 return Some(number.len());
             }
@@ -318,6 +318,9 @@ mod tests {
             "card: 4242424242424242.",
             "(4242424242424242)",
             "x1 4242 4242 4242 4242",
+            "card4242 4242 4242 4242",
+            "4242-4242-4242-4242expires",
+            "é3782 822463 10005é",
             "12 4242424242424242 34",
             "note=4111%201111%201111%201111",
             "note=4111+1111+1111+1111",
@@ -367,6 +370,8 @@ mod tests {
             "2026-11-30 12:00:00",
             "rec_0142424242424242424242424z",
             "a4242424242424242",
+            "a4242 42424242 4242",
+            "BE68 5390 0754 7034",
             "4242424242424242a",
             "42424242424242424242",
             "é4242424242424242",

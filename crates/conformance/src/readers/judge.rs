@@ -3,8 +3,12 @@
 use control::{Fault, FaultCode, Pointer, Refusal};
 use lcp::{Text, Value};
 
-/// A text of the input that is this long stands in no sentence of ours by chance.
-const TELLING: usize = 20;
+/// Characters that no sentence of ours has: a text with one of them, and no other, tells where it comes from. The fuzzer learns
+/// our sentences and writes them into its inputs.
+const TELLING: [char; 5] = ['#', '@', '~', '{', '}'];
+
+/// A card's number as it is printed on a card.
+pub(super) const CARD: &str = "4242 4242 4242 4242";
 
 /// A fault's place is in the document, or is a member that should be; its sentence is of our own words.
 pub(super) fn fault(fault: &Fault, document: &Value) {
@@ -46,11 +50,17 @@ fn shown(name: &Text) -> impl Iterator<Item = String> {
 
 /// Whether a sentence holds a text or a name of a document.
 pub(super) fn repeats(sentence: &str, document: &Value) -> bool {
-    let is_held = |text: &Text| text.as_str().is_some_and(|text| text.len() >= TELLING && sentence.contains(text));
+    let is_held = |text: &Text| text.as_str().is_some_and(|text| text.contains(TELLING) && sentence.contains(text));
     match document {
         Value::String(text) => is_held(text),
         Value::Array(items) => items.iter().any(|item| repeats(sentence, item)),
         Value::Object(object) => object.iter().any(|(name, value)| is_held(name) || repeats(sentence, value)),
         _ => false,
     }
+}
+
+/// Whether a text holds a card's number as it is printed on a card, with nothing at its ends that could be a digit of it.
+pub(super) fn holds_card(text: &str) -> bool {
+    let is_end = |c: Option<char>| c.is_none_or(|c| c.is_ascii() && !c.is_ascii_digit());
+    text.match_indices(CARD).any(|(at, found)| is_end(text[..at].chars().next_back()) && is_end(text[at + found.len()..].chars().next()))
 }
