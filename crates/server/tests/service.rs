@@ -377,6 +377,31 @@ async fn a_revocation_withdraws_only_what_is_open() {
     assert_eq!(text(&after, &["decision", "result"]), "deny");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_consent_that_is_yet_to_begin_does_not_cover_up_a_revocation() {
+    let world = World::new().await;
+    let agent = &world.first.agent;
+    let create = async |members: &str| {
+        let body = value(&format!(r#"{{"agent_id":"{agent}"{members}}}"#));
+        text(&world.service.create_consent(&world.developer, &body).await.unwrap(), &["id"]).to_owned()
+    };
+    let first = create("").await;
+    world.service.revoke_consent(&world.developer, &first, None).await.unwrap();
+    let said = async |purpose: &str| text(&world.pay(&body("10.00", purpose)).await, &["decision", "result"]).to_owned();
+    world.set(1_000);
+    assert_eq!(said("first").await, "deny");
+    create(r#","valid_from":"2026-11-30T13:00:00Z""#).await;
+    world.set(2_000);
+    assert_eq!(said("second").await, "deny");
+    world.set(3_600_000);
+    assert_eq!(said("third").await, "allow");
+    // The agent goes on under the other of two.
+    let another = create("").await;
+    let cascade = value(r#"{"cascades_scheduled":true}"#);
+    world.service.revoke_consent(&world.developer, &another, Some(&cascade)).await.unwrap();
+    assert_eq!(said("fourth").await, "allow");
+}
+
 async fn person(world: &World) -> server::Person {
     let login = world.service.admin(server::admin::AdminCommand::UserLink { login: "owner".into() }).await.unwrap();
     let token = text(&login, &["setup_url"]).rsplit('/').next().unwrap().to_owned();

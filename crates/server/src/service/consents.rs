@@ -127,8 +127,8 @@ impl Inner {
                 self.save(tx, Some(&before), &after, now)?;
             }
         }
-        let others = tx.consents(org, Some(&consent.agent_id), None, None, MAX_PAGE)?.rows;
-        let is_covered = others.iter().map(read).collect::<Result<Vec<_>, _>>()?.iter().any(|other| other.id != consent.id && other.covers(now));
+        let other = consent_but(tx, org, &consent.agent_id, Some(&consent.id), now)?;
+        let is_covered = other.is_some_and(|(_, facts)| facts.is_in_force(now));
         if !is_covered {
             let mut agent = known_agent(tx, org, &consent.agent_id)?;
             let led_to_by: Vec<RecordId> = consent.revocation().map(|revocation| revocation.record_id.clone()).into_iter().collect();
@@ -142,18 +142,41 @@ impl Inner {
     }
 }
 
-/// The consent that the agent acts under at a time: one in force, else the latest.
+/// The consent that the agent acts under at a time: one in force, else the latest that has begun, else the latest. One that is yet to
+/// begin does not cover up that the one before was revoked.
 pub(super) fn consent_of(reader: &Reader<'_>, org: &OrgId, agent: &AgentId, at: Instant) -> Result<Option<(ConsentId, ConsentFacts)>, Problem> {
-    let mut latest = None;
-    for row in reader.consents(org, Some(agent), None, None, MAX_PAGE)?.rows {
-        let consent = read(&row)?;
-        let found = Some((consent.id.clone(), consent.facts()));
-        if consent.covers(at) {
-            return Ok(found);
+    consent_but(reader, org, agent, None, at)
+}
+
+/// The same, of all but one.
+fn consent_but(
+    reader: &Reader<'_>,
+    org: &OrgId,
+    agent: &AgentId,
+    but: Option<&ConsentId>,
+    at: Instant,
+) -> Result<Option<(ConsentId, ConsentFacts)>, Problem> {
+    let (mut begun, mut latest, mut cursor) = (None, None, None);
+    loop {
+        let page = reader.consents(org, Some(agent), None, cursor.as_ref(), MAX_PAGE)?;
+        for row in page.rows.iter().filter(|row| Some(&row.id) != but) {
+            let consent = read(row)?;
+            let facts = consent.facts();
+            let found = Some((consent.id.clone(), facts));
+            if consent.covers(at) {
+                return Ok(found);
+            }
+            if facts.valid_from <= at {
+                begun = begun.or(found);
+            } else {
+                latest = latest.or(found);
+            }
         }
-        latest = latest.or(found);
+        cursor = page.next;
+        if cursor.is_none() {
+            return Ok(begun.or(latest));
+        }
     }
-    Ok(latest)
 }
 
 /// The record of a consent.
