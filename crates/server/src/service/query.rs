@@ -40,8 +40,9 @@ impl<'a> Asked<'a> {
         self.text(name).map(|text| parse(text).ok_or_else(bad)).transpose()
     }
 
+    /// A time. With a blank for the `T`, as Python's clients write a datetime into a query, it is the same time.
     pub(crate) fn instant(&self, name: &'static str) -> Result<Option<Instant>, Problem> {
-        self.parsed(name, "a time of RFC 3339, such as 2026-11-30T12:00:00Z", Instant::parse)
+        self.parsed(name, "a time of RFC 3339, such as 2026-11-30T12:00:00Z", |text| Instant::parse(&text.replacen(' ', "T", 1)))
     }
 
     pub(crate) fn cursor(&self) -> Result<Option<Cursor>, Problem> {
@@ -80,6 +81,8 @@ mod tests {
         assert_eq!(asked.limit().unwrap_err().code, "parameter_malformed");
         assert_eq!(asked.instant("from").unwrap().unwrap().to_string(), "2026-11-30T12:00:00.000Z");
         assert_eq!(asked.instant("to").unwrap(), None);
+        let printed = Query::from([("to".to_owned(), "2026-11-30 13:00:00.250000+01:00".to_owned())]);
+        assert_eq!(Asked::of(&printed, &["to"]).unwrap().instant("to").unwrap().unwrap().to_string(), "2026-11-30T12:00:00.250Z");
         let spaced = Query::from([("from".to_owned(), "2026-11-30 12:00:00+00:00".to_owned())]);
         let refused = Asked::of(&spaced, &["from"]).unwrap().instant("from").unwrap_err();
         assert_eq!(refused.message, "Give from as a time of RFC 3339, such as 2026-11-30T12:00:00Z, or leave it out.");
