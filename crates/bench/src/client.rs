@@ -58,9 +58,9 @@ impl Driven {
         self.requests as f64 / self.seconds
     }
 
-    /// The latency that this share of the answers kept below.
-    pub(crate) fn latency(&self, share: f64) -> f64 {
-        let place = (self.latencies.len() as f64 * share) as usize;
+    /// The latency that so many percent of the answers kept below.
+    pub(crate) fn latency(&self, percent: usize) -> f64 {
+        let place = self.latencies.len() * percent / 100;
         self.latencies[place.min(self.latencies.len() - 1)]
     }
 }

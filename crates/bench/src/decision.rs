@@ -40,9 +40,9 @@ pub(crate) const PURPOSE: &str = "Five reams of A4 printer paper for the office"
 
 fn cases() -> Vec<Case> {
     vec![
-        Case { name: "allow", payee: "shop-27.example".into(), cents: 40_00 },
-        Case { name: "step_up", payee: "shop-27.example".into(), cents: 60_00 },
-        Case { name: "deny", payee: "casino-11.example".into(), cents: 250_00 },
+        Case { name: "allow", payee: "shop-27.example".into(), cents: 4000 },
+        Case { name: "step_up", payee: "shop-27.example".into(), cents: 6000 },
+        Case { name: "deny", payee: "casino-11.example".into(), cents: 25_000 },
     ]
 }
 

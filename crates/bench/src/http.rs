@@ -45,8 +45,8 @@ pub(crate) fn measure() {
             let kept = drive(&planes[0].target(), *clients, *asked, Until::Time(DURING));
             let after = planes[0].service.counts();
             measured.durable.push(kept.rate());
-            measured.half.push(kept.latency(0.5));
-            measured.most.push(kept.latency(0.99));
+            measured.half.push(kept.latency(50));
+            measured.most.push(kept.latency(99));
             measured.together.push(kept.requests as f64 / (after.commits - before.commits) as f64);
             measured.not_durable.push(drive(&planes[1].target(), *clients, *asked, Until::Time(DURING)).rate());
         }

@@ -86,7 +86,7 @@ impl Engine {
         let earlier = (0..4).map(|number| {
             let members = [
                 ("payee", text("shop-27.example")),
-                ("amount", Expression::new_long(12_00 + number)),
+                ("amount", Expression::new_long(1200 + number)),
                 ("currency", text("USD")),
                 ("purpose", text("Envelopes")),
             ];
@@ -98,13 +98,13 @@ impl Engine {
             ("card_number", Expression::new_bool(false)),
             ("currency", text("USD")),
             ("amount", Expression::new_long(case.cents)),
-            ("day", Expression::new_long(100_00)),
-            ("week", Expression::new_long(100_00)),
-            ("month", Expression::new_long(100_00)),
-            ("hour", Expression::new_long(100_00)),
+            ("day", Expression::new_long(10_000)),
+            ("week", Expression::new_long(10_000)),
+            ("month", Expression::new_long(10_000)),
+            ("hour", Expression::new_long(10_000)),
             ("purpose", text(PURPOSE)),
             ("category", text("office_supplies")),
-            ("max_total", Expression::new_long(300_00)),
+            ("max_total", Expression::new_long(30_000)),
             ("rail", text("card")),
             ("earlier", Expression::new_set(earlier)),
             ("attempts", Expression::new_long(0)),

@@ -80,7 +80,7 @@ impl Facts {
         let spend = budgets.map(|budget| WindowSpend { kind: budget.kind, window: budget.window, counted: hundred.clone(), entries: Vec::new() });
         // As the plane would load them: others of the same agent, none of them the same payment.
         let earlier = (0..4_u8).map(|number| {
-            let other = request("shop-27.example", 12_00 + i64::from(number), "Envelopes");
+            let other = request("shop-27.example", 1200 + i64::from(number), "Envelopes");
             EarlierRequest::of(RequestId::of([number; 16]), NOW.minus_seconds(60), &other, Outcome::Live).unwrap()
         });
         Self {
