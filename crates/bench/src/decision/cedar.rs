@@ -82,7 +82,7 @@ impl Engine {
     }
 
     /// The question as Cedar is asked it.
-    pub(super) fn question(&self, case: &Case) -> Request {
+    pub(super) fn question(case: &Case) -> Request {
         let earlier = (0..4).map(|number| {
             let members = [
                 ("payee", text("shop-27.example")),
