@@ -180,7 +180,8 @@ async fn a_scheduled_revocation_takes_effect_with_its_cascade() {
     let revoked: Value = place.service.consent(&place.developer, &consent).await.unwrap().into();
     assert_eq!(text(&revoked, &["state"]), "revoked");
     let cascade = revoked.get("revocation").unwrap().get("cascade").unwrap();
-    assert_eq!(cascade.get("mandates_voided").unwrap().as_array().unwrap().len(), 2);
+    // The paper's. The ink's was asked for when the end was known: its mandate is good until then, and has expired.
+    assert_eq!(json::write(cascade.get("mandates_voided").unwrap()), format!(r#"["{}"]"#, of(&mandated, &["mandate", "id"])));
     assert_eq!(cascade.get("approvals_expired").unwrap().as_array().unwrap().len(), 1);
     assert_eq!(cascade.get("agent_paused"), Some(&Value::Bool(true)));
     for asked in [&mandated, &waiting] {
