@@ -83,8 +83,8 @@ mod tests {
         assert_eq!(asked.instant("to").unwrap(), None);
         let printed = Query::from([("to".to_owned(), "2026-11-30 13:00:00.250000+01:00".to_owned())]);
         assert_eq!(Asked::of(&printed, &["to"]).unwrap().instant("to").unwrap().unwrap().to_string(), "2026-11-30T12:00:00.250Z");
-        let spaced = Query::from([("from".to_owned(), "2026-11-30 12:00:00+00:00".to_owned())]);
-        let refused = Asked::of(&spaced, &["from"]).unwrap().instant("from").unwrap_err();
+        let local = Query::from([("from".to_owned(), "2026-11-30 12:00:00".to_owned())]);
+        let refused = Asked::of(&local, &["from"]).unwrap().instant("from").unwrap_err();
         assert_eq!(refused.message, "Give from as a time of RFC 3339, such as 2026-11-30T12:00:00Z, or leave it out.");
         assert_eq!(Asked::of(&Query::new(), &[]).unwrap().limit().unwrap(), 50);
     }
